@@ -56,14 +56,14 @@ class Page:
 
     Attributes:
         truth: the ground truth.
-        detected: (m,) index into the page's objects, for each object of the detection truth.
+        detected: by image set, (m,) index into the page's objects of each object of its detection truth.
         first: index into the page's objects of the first object of each image, by image.
         boxes: (k, 4) of the page's objects.
     """
 
     edition: Edition
     truth: GroundTruth
-    detected: NDArray[np.int64]
+    detected: Mapping[str, NDArray[np.int64]]
     first: Mapping[str, int]
     boxes: NDArray[np.float64]
 

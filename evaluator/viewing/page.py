@@ -129,6 +129,7 @@ def write_view(
         shutil.copyfile(asset, directory / asset.name)
     pictures = find_pictures(tree, edition, scenes, directory, output)
     maps = {} if results is None or read is None or not read.is_valid else _maps(results, edition, directory)
+    sets = {name: frozenset(images) for name, images in _detection_sets(truth).items()}
     data = {
         "edition": edition.title,
         "imageSet": ", ".join(image_sets_of(edition)),
@@ -136,6 +137,7 @@ def write_view(
         "images": list(scenes.images),
         "sizes": [side for image in scenes.images for side in scenes.size(image)],
         "folders": [list(scenes.folders[image]) for image in scenes.images],
+        "detectionSets": [[name for name, own in sets.items() if image in own] for image in scenes.images],
         "objects": objects,
         "competitions": competitions,
         "resultMaps": maps,
@@ -151,12 +153,13 @@ def _objects(scenes: Scenes, edition: Edition, truth: GroundTruth) -> tuple[dict
     """Return the objects of all images as columns, and the `Page` that results are compared with."""
     index = {name: place for place, name in enumerate(edition.classes)}
     columns: dict[str, list[Any]] = {key: [] for key in ("image", "class", "box", "flags", "view", "parts", "actions")}
-    detected, first = [], {}
+    own: dict[str, list[int]] = {name: [] for name in scenes.images}  # objects of the edition's classes
+    first = {}
     for image, name in enumerate(scenes.images):
         first[name] = len(columns["image"])
         for each in scenes.records[name].objects if name in scenes.records else ():
-            if each.name in index and "Main" in scenes.folders[name]:
-                detected.append(len(columns["image"]))
+            if each.name in index:
+                own[name].append(len(columns["image"]))
             columns["image"].append(image)
             columns["class"].append(index.get(each.name, each.name))
             columns["box"] += map(float, each.box)
@@ -165,7 +168,16 @@ def _objects(scenes: Scenes, edition: Edition, truth: GroundTruth) -> tuple[dict
             columns["parts"].append([[part.name, *map(float, part.box)] for part in each.parts])
             columns["actions"].append([action for action, performed in each.actions.items() if performed])
     boxes = np.array(columns["box"], dtype=np.float64).reshape(-1, 4)
-    return columns, Page(edition, truth, np.array(detected, dtype=np.int64), first, boxes)
+    detected = {
+        name: np.array([place for image in images for place in own[image]], dtype=np.int64)
+        for name, images in _detection_sets(truth).items()
+    }
+    return columns, Page(edition, truth, detected, first, boxes)
+
+
+def _detection_sets(truth: GroundTruth) -> dict[str, tuple[str, ...]]:
+    """Return the images of detection by image set."""
+    return {name: each.images for (task, name), each in truth.image_sets.sets.items() if task is Task.DETECTION}
 
 
 def _competition(
@@ -191,6 +203,7 @@ def _competition(
     kind = {
         "key": competition.key,
         "task": competition.task.value,
+        "imageSet": competition.image_set,
         "names": names,
         "noun": TASKS[competition.task].results_noun,
         "kinds": view_of_task.kinds,

@@ -26,12 +26,12 @@ class DetectionView(ResultView):
         """Yield the detections by confidence, with the objects that they are compared with."""
         truth = page.truth_of(entry.competition)
         diagnosed = page.diagnosed(entry)
-        place_of = np.append(page.detected, NO_OBJECT)  # the last for "none"
         for rows in DetectionRows().rows(entry, page.edition, image_set):
             index, name = rows.class_index, page.edition.classes[rows.class_index]
             mark, matched = unjudged(len(rows.source))
             if isinstance(truth, DetectionTruth):
                 mark = marks_of(diagnosed[name])
+                place_of = np.append(page.detected[entry.competition.image_set], NO_OBJECT)  # the last for "none"
                 matched = place_of[_objects_of(entry.content[name], truth, index, diagnosed[name], page.edition)]
             yield ResultRows.of(rows, mark, matched)
 

@@ -60,7 +60,7 @@ function isOfClass(competition, object, index) {
 function isEntered(competition, object) {
   const index = objects.class[object];
   return competition && competition.task === "detection" && typeof index === "number" && competition.entered[index] &&
-    data.folders[objects.image[object]].includes("Main");
+    data.detectionSets[objects.image[object]].includes(competition.imageSet);
 }
 
 // Whether no result of at least this confidence finds an object.

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.evaluator.test_text_trees import files_of_2005
 from tests.evaluator.trees import files_of_2012, write
 from tests.support.golden import golden, golden_truth
 from vocboard.evaluator.conversion.painting import indexed_png
@@ -63,7 +64,7 @@ def test_every_kind_of_mark() -> None:
     page = Page(
         edition=edition,
         truth=GroundTruth.of(ImageSets(edition.name, {}), {(Task.DETECTION, competition.image_set): truth}, {}),
-        detected=np.arange(3),
+        detected={competition.image_set: np.arange(3)},
         first={},
         boxes=truth.box,
     )
@@ -190,6 +191,18 @@ def test_annotations_with_flags_parts_and_actions(tmp_path: Path) -> None:
     assert data["objects"]["actions"][5:] == [["walking"], ["running"]]
     assert data["truthMaps"] == {"SegmentationClass": {"folder": folder, "there": [0, 1, 0, 0, 0]}}
     assert data["competitions"] == []
+
+
+def test_results_on_one_of_two_test_sets_find_the_objects_of_its_images(tmp_path: Path) -> None:
+    lines = {"comp5_det_test1_cars.txt": "a 0.9 1 1 10 10\n", "comp8_det_test2_cars.txt": "d 0.9 1 1 10 10\n"}
+    tree, results = write(tmp_path / "VOC2005", files_of_2005()).parent, write(tmp_path / "results", lines)
+    view(tree, tmp_path / "page", load("VOC2005"), results=results)
+    data = data_of(tmp_path / "page")
+    assert data["detectionSets"] == [["test1"], ["test1"], ["test2"], ["test2"]]
+    for competition, image_set, image in zip(data["competitions"], ("test1", "test2"), "ad", strict=True):
+        [found] = competition["object"]
+        assert (competition["imageSet"], data["images"][data["objects"]["image"][found]]) == (image_set, image)
+        assert data["classes"][data["objects"]["class"][found]] == "cars"
 
 
 def test_a_page_is_replaced_but_nothing_else_is(tmp_path: Path) -> None:
