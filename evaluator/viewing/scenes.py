@@ -54,23 +54,28 @@ def read_scenes(
             if TASKS[task].folder not in of_image:
                 of_image.append(TASKS[task].folder)
         sizes |= image_set.sizes_by_image() or {}
-    records = _records(tree, edition, tuple(folders), progress)
+    records = _records(tree, edition, image_sets, tuple(folders), progress)
     sizes |= {image: record.size for image, record in records.items() if record.size}
     return Scenes(tuple(folders), sizes, records, {image: tuple(names) for image, names in folders.items()})
 
 
 def _records(
-    tree: Path, edition: Edition, images: tuple[str, ...], progress: Callable[[int], None] | None
+    tree: Path,
+    edition: Edition,
+    image_sets: ImageSets,
+    images: tuple[str, ...],
+    progress: Callable[[int], None] | None,
 ) -> dict[str, ImageRecord]:
     problems = TreeProblems()
     source = Tree(tree, edition.name, problems)
     if edition.annotations.format is AnnotationFormat.LINES:
-        sets = dict.fromkeys(f"Annotations/{each.image_set}.txt" for each in edition.competitions.values())
-        found = source.read(list(sets))
+        own: dict[str, dict[str, None]] = {}  # the images that each file is about
+        for (_, name), image_set in image_sets.sets.items():
+            own.setdefault(f"Annotations/{name}.txt", {}).update(dict.fromkeys(image_set.images))
         return {
             image: _record(annotation)
-            for content in found.values()
-            for image, annotation in read_lines(content, images, edition.classes).items()
+            for file, content in source.read(list(own)).items()
+            for image, annotation in read_lines(content, own[file], edition.classes).items()
         }
     contents = source.read([annotation_file(image, edition) for image in images])
     problems.raise_if_any()

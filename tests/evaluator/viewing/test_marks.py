@@ -16,7 +16,7 @@ from vocboard.evaluator.conversion.painting import indexed_png
 from vocboard.evaluator.diagnosis.errors import ERRORS, diagnose
 from vocboard.evaluator.diagnosis.objects import diagnose_objects
 from vocboard.evaluator.diagnosis.what_if import WhatIf
-from vocboard.evaluator.editions import Task, load, read
+from vocboard.evaluator.editions import Task, load, read, read_text, source
 from vocboard.evaluator.evaluation import evaluate
 from vocboard.evaluator.ground_truth import DetectionTruth, GroundTruth
 from vocboard.evaluator.image_sets import ImageSet, ImageSets
@@ -203,6 +203,17 @@ def test_results_on_one_of_two_test_sets_find_the_objects_of_its_images(tmp_path
         [found] = competition["object"]
         assert (competition["imageSet"], data["images"][data["objects"]["image"][found]]) == (image_set, image)
         assert data["classes"][data["objects"]["class"][found]] == "cars"
+
+
+def test_objects_of_every_file_of_lines_are_shown(tmp_path: Path) -> None:
+    head, _, last = source("ParallelEye").partition("[[competitions]]")
+    one, other = ("[[competitions]]" + last.replace('"test"', f'"{name}"') for name in "ab")
+    text = head.replace("_test_", "_{image_set}_") + one + other.replace('key = "detection"', 'key = "more"')
+    files: dict[str, str | bytes] = {}
+    for name in "ab":
+        files |= {f"ImageSets/{name}.txt": f"{name}1\n", f"Annotations/{name}.txt": f"{name}1 1 1 5 5 Car\n"}
+    view(write(tmp_path / "ParallelEye", files).parent, tmp_path / "page", read_text(text, "own.toml"))
+    assert data_of(tmp_path / "page")["objects"]["image"] == [0, 1]
 
 
 def test_a_page_is_replaced_but_nothing_else_is(tmp_path: Path) -> None:
