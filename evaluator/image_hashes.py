@@ -21,7 +21,6 @@ if TYPE_CHECKING:  # workers read lists of hashes, and must not import a parser 
     from PIL import Image
 
 WIDTH, HEIGHT = 9, 8
-MAX_PIXELS = 200_000_000  # maximum size of a hashed image
 NEAR_BITS = 6  # maximum difference (of 64 bits) between equal pictures
 SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".gif", ".tif", ".tiff", ".webp"})
 _BLOCK = 256  # listed images compared at a time
@@ -74,10 +73,11 @@ def hash_image(path: Path) -> ImageHash:
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # for unusual but harmless files
-        with Image.open(path) as image:
-            if image.width * image.height > MAX_PIXELS:
-                raise ValueError(f"{path} has more than {MAX_PIXELS:,} pixels")
-            return ImageHash(digest, difference_hash(image))
+        try:
+            with Image.open(path) as image:
+                return ImageHash(digest, difference_hash(image))
+        except Image.DecompressionBombError as error:
+            raise ValueError(str(error)) from error
 
 
 def difference_hash(image: "Image.Image") -> int:

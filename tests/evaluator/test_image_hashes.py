@@ -61,3 +61,6 @@ def test_what_is_not_a_image_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.jpg").write_text("text")
     with pytest.raises(OSError, match="cannot identify"):
         hash_image(tmp_path / "a.jpg")
+    Image.new("1", (14_000, 14_000)).save(tmp_path / "b.png")
+    with pytest.raises(ValueError, match="196000000 pixels"):
+        hash_image(tmp_path / "b.png")
