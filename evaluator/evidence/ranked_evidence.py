@@ -38,7 +38,7 @@ class MatchedResults(ClassEvidence):
 
     def matches(self, rule: Overlap, *, repeats_on_difficult_are_false: bool = False) -> Matches:
         """Return which results match an object, by an overlap rule."""
-        enough = is_enough(self.overlap, rule) & (self.overlap > 0)
+        enough = is_enough(self.overlap, rule)
         return Matches(self.object, enough, self.object_difficult, repeats_on_difficult_are_false)
 
     def judged(self, overlap: Overlap, rules: TaskRules, *, with_difficult: bool = False) -> Judged:

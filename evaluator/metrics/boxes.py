@@ -44,8 +44,9 @@ def intersection_over_union(a: Boxes, b: Boxes) -> NDArray[np.float64]:
 
 
 def is_enough(overlap: NDArray[np.float64], rule: Overlap) -> NDArray[np.bool_]:
-    """Return whether each overlap is sufficient under an edition's rule."""
-    return overlap > rule.threshold if rule.strict else overlap >= rule.threshold
+    """Return whether each overlap is sufficient under an edition's rule. No overlap at all never is."""
+    enough = overlap > rule.threshold if rule.strict else overlap >= rule.threshold
+    return enough & (overlap > 0)
 
 
 def pairs_within_groups(

@@ -15,6 +15,7 @@ from vocboard.evaluator.editions import Metric, load
 from vocboard.evaluator.ground_truth import LayoutTruth
 from vocboard.evaluator.image_sets import ImageSet
 from vocboard.evaluator.results import Entry, Layouts
+from vocboard.evaluator.rules import Overlap
 from vocboard.evaluator.scores import CompetitionScores
 from vocboard.evaluator.tasks.layout.scoring import LayoutScorer
 
@@ -47,8 +48,8 @@ def layouts_of(found: list[Layout], *, by_box: bool) -> Layouts:
     )
 
 
-def score(year: int, found: list[Layout], people: list[Person]) -> CompetitionScores:
-    edition = load(f"VOC{year}")
+def score(year: int, found: list[Layout], people: list[Person], least_overlap: float = 0.5) -> CompetitionScores:
+    edition = replace(load(f"VOC{year}"), overlap=Overlap(least_overlap))
     layouts = layouts_of(found, by_box=year == 2007)
     competition = edition.competitions["comp7"]
     entry = Entry(competition, competition.classes, layouts)
@@ -186,6 +187,15 @@ def test_a_second_part_on_the_same_true_part_is_false() -> None:
     twice = Layout("a", 1, BOX, 1.0, [HEAD, HEAD])
     scores = score(2012, [twice], [PERSON])
     assert scores.curves["head"].precision.tolist() == [1.0, 0.5]
+
+
+@pytest.mark.parametrize(("year", "people"), [(2007, [PERSON]), (2007, []), (2012, [PERSON])])
+def test_what_overlaps_nothing_is_wrong_even_if_no_overlap_is_asked_for(year: int, people: list[Person]) -> None:
+    far = (900.0, 900.0, 910.0, 910.0)
+    scores = score(year, [Layout("a", 1, far, 1.0, [("hand", far), ("head", far)])], people, least_overlap=0.0)
+    assert [details.final_precision for details in scores.details.values() if details.results] == (
+        [0.0] if year == 2007 else [0.0, 0.0]
+    )
 
 
 def test_nobody_listed_is_undefined_not_an_error() -> None:
