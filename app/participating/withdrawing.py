@@ -45,7 +45,7 @@ def withdraw_locked(session: Session, submission: Submission, user: User) -> Non
         submission.quota_returned_at = now()
     before = submission.state
     submission.state = State.WITHDRAWN
-    submission.finished_at = submission.finished_at or now()
+    submission.finished_at = now()  # from then on, its archive is kept for a while
     submission.published_at = submission.published_before = None
     submission.anonymous_token_hash = None
     queue.remove(session, submission)

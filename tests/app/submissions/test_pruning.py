@@ -84,6 +84,17 @@ def test_the_archive_of_a_withdrawn_submission_is_removed_after_a_time(backend: 
         assert len(session.scalars(query).all()) == 1
 
 
+def test_the_time_begins_with_the_withdrawal_however_long_ago_it_was_scored(backend: Backend) -> None:
+    user = backend.user()
+    submission_id = backend.submit(user, backend.challenge())
+    with backend.database.writing() as session:
+        session.execute(update(Submission).values(state=State.SCORED, finished_at=now() - 2 * MONTH))
+    with backend.database.writing() as session:
+        service.withdraw(session, submission_id=submission_id, user=user)
+    assert pruned(backend) == Pruned(0, 0, 0, 0)
+    check_stored(backend, SHA256)
+
+
 def test_columns_stay_and_go_with_their_archive(backend: Backend) -> None:
     user, challenge = backend.user(), backend.challenge()
     submission = backend.submission(backend.submit(user, challenge, columns=make_columns()))
