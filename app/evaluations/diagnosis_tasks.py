@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, and_, exists, func, select
+from sqlalchemy import ColumnElement, and_, delete, exists, func, select
 from sqlalchemy.orm import Session
 
 from vocboard.app.evaluations.diagnosis_failures import DiagnosisFailure
@@ -39,7 +39,7 @@ def is_to_be_diagnosed() -> ColumnElement[bool]:
 
 
 def add(session: Session, *conditions: ColumnElement[bool]) -> None:
-    """Add the jobs of current evaluations without a diagnosis; see `is_wanted`.
+    """Add the jobs of current evaluations without a diagnosis; see `is_wanted`. They replace those that have failed.
 
     Args:
         conditions: on evaluations, joined with submissions.
@@ -53,6 +53,9 @@ def add(session: Session, *conditions: ColumnElement[bool]) -> None:
         .where(is_to_be_diagnosed(), ~is_known, *conditions)
         .order_by(Evaluation.created_at.desc(), Evaluation.id)
     )
+    unknown = missing.with_only_columns(Evaluation.id).order_by(None)
+    failed = Job.kind == Kind.DIAGNOSIS, Job.failure.is_not(None), Job.key.in_(unknown)
+    session.execute(delete(Job).where(*failed).execution_options(synchronize_session=False))
     jobs.add_all(session, Kind.DIAGNOSIS, [(row[0], row[1]) for row in session.execute(missing)])
 
 

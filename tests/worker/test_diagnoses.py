@@ -30,6 +30,7 @@ from vocboard.app.evaluations.visible import DiagnosisState, VisibleDiagnosis
 from vocboard.app.intake.report import EnteredCompetition
 from vocboard.app.jobs.models import Job, Kind
 from vocboard.app.leaderboards import statistics_states
+from vocboard.app.organising import moderation
 from vocboard.app.participating import withdrawing as submissions
 from vocboard.app.rescores import service as rescores
 from vocboard.app.submissions import queries
@@ -179,6 +180,28 @@ def test_a_worker_that_dies_again_and_again_leaves_a_reason_and_can_be_asked_aga
         statistics_states.request_computation(session, challenge=organised, user=admin)
     assert diagnose_all(backend) == 1
     assert seen_by(backend, user, submission_id).state is DiagnosisState.KNOWN
+
+
+def test_a_failed_diagnosis_of_a_submission_that_is_evaluated_again_is_tried_once_more(
+    backend: Backend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    user, challenge, admin = backend.user(), backend.challenge(), administrator(backend)
+    submission_id = backend.submit(user, challenge)
+    for is_first in (True, False):
+        assert evaluate_next(backend.database, backend.store, backend.settings)
+        with backend.database.writing() as session:
+            organised = session.get_one(Challenge, challenge.id)
+            statistics_states.request_computation(session, challenge=organised, user=admin)
+        with monkeypatch.context() as patched:
+            if is_first:
+                patched.setattr(diagnoses.columns, "diagnose", Mock(side_effect=RuntimeError))
+            assert diagnose_all(backend) == 1
+        with backend.database.writing() as session:
+            failed = {DiagnosisFailure.ERROR: 1} if is_first else {}
+            assert diagnosis_tasks.unknown(session, challenge.id) == UnknownDiagnoses(0, failed)
+            if is_first:
+                moderation.fail(session, submission_id=submission_id, user=admin, reason="A broken disk.")
+                rescores.evaluate_again(session, submission_id=submission_id, user=admin)
 
 
 def test_what_no_longer_counts_is_not_diagnosed(backend: Backend) -> None:
