@@ -22,7 +22,6 @@ from typing import BinaryIO
 from vocboard.app.errors import too_large
 from vocboard.app.storage.directory_objects import DirectoryObjects
 from vocboard.app.storage.local_files import (
-    READABLE_BY_GROUP,
     IncomingFile,
     UnfinishedFiles,
     remove_abandoned,
@@ -132,8 +131,6 @@ class ArchiveStore:
         submission is rolled back; if the commit fails after it, the content has no row, and `app.submissions.pruning`
         sets it aside.
         """
-        with reporting_unavailable():
-            archive.path.chmod(READABLE_BY_GROUP)
         self.objects.put(archive.path, object_name(archive.sha256), is_durable=archive.is_durable)
         return archive.sha256
 

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NoReturn
 
-from vocboard.app.storage.local_files import reporting_unavailable
+from vocboard.app.storage.local_files import READABLE_BY_GROUP, reporting_unavailable
 
 
 class DirectoryObjects:
@@ -34,6 +34,9 @@ class DirectoryObjects:
     def put(self, path: Path, name: str, *, is_durable: bool = True) -> None:
         """Rename a file, which is in the same file system."""
         target = self.path(name)
+        if is_durable:
+            _bring_to_disk(path)  # which costs nothing if its writer has done it
+        path.chmod(path.stat().st_mode | READABLE_BY_GROUP)
         if not target.parent.exists():
             target.parent.mkdir(exist_ok=True)
             _bring_to_disk(self._directory)
@@ -106,9 +109,9 @@ def _fail(error: OSError) -> NoReturn:
     raise error
 
 
-def _bring_to_disk(directory: Path) -> None:
-    """Flush a directory to disk, so that its entries survive a power failure."""
-    descriptor = os.open(directory, os.O_RDONLY)
+def _bring_to_disk(path: Path) -> None:
+    """Flush a file or directory to disk, so that its content or entries survive a power failure."""
+    descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:

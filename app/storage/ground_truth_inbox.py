@@ -15,7 +15,7 @@ from nacl.public import PublicKey
 
 from vocboard.app.errors import ConflictError, TooLargeError
 from vocboard.app.storage.directory_objects import DirectoryObjects
-from vocboard.app.storage.local_files import READABLE_BY_GROUP, IncomingFile, remove_abandoned, reporting_unavailable
+from vocboard.app.storage.local_files import IncomingFile, remove_abandoned
 from vocboard.app.storage.moving_objects import MovingObjects
 from vocboard.app.storage.objects import Objects
 from vocboard.app.storage.sealed_files import SealingStream
@@ -150,8 +150,6 @@ class GroundTruthInbox:
 
     def put(self, path: Path, version_id: uuid.UUID) -> None:
         """Keep a complete encrypted file."""
-        with reporting_unavailable():
-            path.chmod(READABLE_BY_GROUP)
         self._objects.put(path, _name(version_id))
 
     def opened(self, version_id: uuid.UUID) -> contextlib.AbstractContextManager[Path]:

@@ -1,6 +1,7 @@
 """Files move between a directory and object stores, while others read, write and prune them."""
 
 import hashlib
+import os
 import shutil
 import threading
 from collections.abc import Callable
@@ -68,6 +69,8 @@ def test_everything_is_there_before_while_and_after_it_moves(
     added = keep(store, b"added")
     assert set(store.stored()) == {*contents, added}
     wrong: list[str] = []
+    on_disk: set[int] = set()
+    monkeypatch.setattr(os, "fsync", lambda descriptor: on_disk.add(os.fstat(descriptor).st_ino))
     done = threading.Event()
 
     def read() -> None:
@@ -95,6 +98,10 @@ def test_everything_is_there_before_while_and_after_it_moves(
     new = archive_store(after)
     assert set(new.stored()) == {*contents, added}
     assert new.restore(set_aside)
+    if present == "directory":  # where a power failure loses nothing that has left the store, and workers can read it
+        kept = [stored_path(new, sha256).stat() for sha256 in contents]
+        assert {each.st_mode & 0o777 for each in kept} == {0o640}
+        assert on_disk.issuperset(each.st_ino for each in kept)
     ground_truth_files.read.cache_clear()
     if present != "directory":  # on another machine
         ground_truth_files.path_of(after, truth.sha256).unlink(missing_ok=True)
