@@ -154,17 +154,20 @@ class OutcomeError(Exception):
     """
 
 
-def lock_for_transaction(session: Session, *names: str) -> None:
+def lock_for_transaction(session: Session, *names: str, max_pause: timedelta | None = None) -> None:
     """Lock these names until the end of the transaction (not needed on SQLite, which has a single writer).
 
-    The transaction is ended if it has nothing to do for `MAX_PAUSE_WITH_LOCK`, so that others do not wait for ever.
+    The transaction is ended if it has nothing to do for a while, so that others do not wait for ever.
+
+    Args:
+        max_pause: for how long; by default `MAX_PAUSE_WITH_LOCK`.
     """
     if session.get_bind().dialect.name != "postgresql":
         return
     # Always in this order, to avoid deadlocks: PostgreSQL evaluates columns from left to right.
     digests = (hashlib.sha256(name.encode()).digest() for name in sorted(names))
     locks = [func.pg_advisory_xact_lock(int.from_bytes(digest[:8], "big", signed=True)) for digest in digests]
-    milliseconds = str(int(MAX_PAUSE_WITH_LOCK / timedelta(milliseconds=1)))
+    milliseconds = str(int((max_pause or MAX_PAUSE_WITH_LOCK) / timedelta(milliseconds=1)))
     session.execute(select(*locks, func.set_config("idle_in_transaction_session_timeout", milliseconds, True)))
 
 

@@ -21,6 +21,7 @@ from vocboard.app.storage.archives import ArchiveStore
 from vocboard.app.submissions import idempotency
 from vocboard.app.submissions.models import State, Submission
 
+STORING = timedelta(minutes=10)  # the longest that storing an archive may last, on a slow connection
 _BATCH = 500  # archives per query
 _NEVER = datetime.fromtimestamp(0, UTC)  # nothing was withdrawn before this
 
@@ -46,7 +47,7 @@ class Pruned:
 
 def lock_archives(session: Session, *hashes: str) -> None:
     """Lock archives, by their SHA-256, until the end of the transaction, so that nobody else stores or removes them."""
-    lock_for_transaction(session, *(f"archive {sha256}" for sha256 in hashes))
+    lock_for_transaction(session, *(f"archive {sha256}" for sha256 in hashes), max_pause=STORING)
 
 
 def prune(database: Database, store: ArchiveStore, *, withdrawn_kept_for: timedelta) -> Pruned:

@@ -1,10 +1,12 @@
 """What people may do with submissions, and when."""
 
 import contextlib
+import time
 import uuid
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from sqlalchemy import func, select, update
@@ -14,6 +16,7 @@ from tests.support.archives import stored_path
 from tests.support.backend import Backend, make_archive
 from tests.support.jobs import claim_next, stores
 from tests.support.phases import phase_of
+from vocboard.app import database as app_database
 from vocboard.app.accounts.models import Role, User
 from vocboard.app.audit.models import AuditEvent
 from vocboard.app.challenges.models import Challenge, Visibility
@@ -30,6 +33,7 @@ from vocboard.app.intake.report import EnteredCompetition, Report
 from vocboard.app.jobs.models import Kind
 from vocboard.app.participating import publishing
 from vocboard.app.participating import withdrawing as service
+from vocboard.app.storage.directory_objects import DirectoryObjects
 from vocboard.app.submissions import queries, queue
 from vocboard.app.submissions.models import Method, State, Submission
 from vocboard.app.submissions.quota import quotas
@@ -68,6 +72,20 @@ def test_an_accepted_upload_is_queued_with_its_archive(backend: Backend) -> None
         assert (submission.state, submission.method.name, submission.archive_name) == (State.QUEUED, "R-CNN", "r.tar")
         assert [(entry.competition, entry.classes) for entry in submission.entries] == [("comp1", ["car"])]
     assert stored_path(backend.store, submission.archive_sha256).read_bytes() == make_archive()
+
+
+def test_an_archive_may_take_longer_to_store_than_other_transactions_may_pause(
+    backend: Backend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put = DirectoryObjects.put
+
+    def slowly(self: DirectoryObjects, path: Path, name: str, *, is_durable: bool = True) -> None:
+        time.sleep(0.3)
+        put(self, path, name, is_durable=is_durable)
+
+    monkeypatch.setattr(DirectoryObjects, "put", slowly)
+    monkeypatch.setattr(app_database, "MAX_PAUSE_WITH_LOCK", timedelta(milliseconds=100))
+    assert backend.submission(backend.submit(backend.user(), backend.challenge())).state is State.QUEUED
 
 
 def test_a_refused_upload_leaves_neither_row_nor_file(backend: Backend) -> None:
