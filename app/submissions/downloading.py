@@ -1,5 +1,6 @@
 """Downloading the archive of a submission."""
 
+import logging
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,8 +9,10 @@ from itertools import chain
 from vocboard.app.accounts.models import User
 from vocboard.app.database import Database
 from vocboard.app.errors import ForbiddenError, ServiceError
-from vocboard.app.storage.archives import CHUNK_BYTES, ArchiveStore
+from vocboard.app.storage.archives import CHUNK_BYTES, ArchiveStore, DamagedArchiveError
 from vocboard.app.submissions import queries
+
+_log = logging.getLogger(__name__)
 
 
 class ArchiveGoneError(ServiceError):
@@ -41,7 +44,7 @@ def download(database: Database, store: ArchiveStore, *, submission_id: uuid.UUI
 
     Raises:
         NotFoundError: the user may not see the submission.
-        ArchiveGoneError: its archive is no longer stored, or was not imported with it.
+        ArchiveGoneError: its archive is no longer stored, or damaged, or was not imported with it.
         ForbiddenError: the user neither owns it nor organises its challenge.
     """
     with database.reading() as session:
@@ -56,8 +59,10 @@ def download(database: Database, store: ArchiveStore, *, submission_id: uuid.UUI
         if link := store.link(sha256, name):
             return Download(name, sha256, size, iter(()), link)
         first = next(chunks, b"")
-    except FileNotFoundError:
-        raise ArchiveGoneError("The archive of this submission is no longer stored.") from None
+    except (FileNotFoundError, DamagedArchiveError) as error:
+        if isinstance(error, DamagedArchiveError):
+            _log.error("submission %s: %s", submission_id, error)
+        raise ArchiveGoneError("The archive of this submission is no longer stored.") from error
     return Download(name, sha256, size, chain((first,), chunks))
 
 

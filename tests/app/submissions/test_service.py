@@ -35,6 +35,7 @@ from vocboard.app.participating import publishing
 from vocboard.app.participating import withdrawing as service
 from vocboard.app.storage.directory_objects import DirectoryObjects
 from vocboard.app.submissions import queries, queue
+from vocboard.app.submissions.downloading import ArchiveGoneError, download
 from vocboard.app.submissions.models import Method, State, Submission
 from vocboard.app.submissions.quota import quotas
 from vocboard.evaluator.problems import Problem, Severity
@@ -86,6 +87,16 @@ def test_an_archive_may_take_longer_to_store_than_other_transactions_may_pause(
     monkeypatch.setattr(DirectoryObjects, "put", slowly)
     monkeypatch.setattr(app_database, "MAX_PAUSE_WITH_LOCK", timedelta(milliseconds=100))
     assert backend.submission(backend.submit(backend.user(), backend.challenge())).state is State.QUEUED
+
+
+@pytest.mark.parametrize("left", [None, b"damaged"], ids=["lost", "damaged"])
+def test_an_archive_that_cannot_be_sent_is_said_to_be_gone(backend: Backend, left: bytes | None) -> None:
+    user = backend.user()
+    submission = backend.submission(backend.submit(user, backend.challenge()))
+    file = stored_path(backend.store, submission.archive_sha256)
+    file.unlink() if left is None else file.write_bytes(left)
+    with pytest.raises(ArchiveGoneError, match="no longer stored"):
+        download(backend.database, backend.store, submission_id=submission.id, user=user)
 
 
 def test_a_refused_upload_leaves_neither_row_nor_file(backend: Backend) -> None:
