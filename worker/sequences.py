@@ -41,13 +41,13 @@ def run(process: Process, claim: Claim) -> None:
     until = time.monotonic() + TURN.total_seconds()
     while True:
         with process.database.reading() as session:
-            entrant = queue.next_entrant(session, claim.key)
-        if entrant is None:
+            due = queue.next_due(session, claim.key)
+        if due is None:
             break
-        found = _compare_all(process, claim, entrant, until=until)
+        found = _compare_all(process, claim, due.entrant, until=until)
         with process.database.writing() as session:
             jobs.require_held(session, claim)
-            queue.store(session, entrant, {"competitions": {key: one.as_json() for key, one in found.items()}})
+            queue.store(session, due, {"competitions": {key: one.as_json() for key, one in found.items()}})
         if time.monotonic() > until:
             raise MoreUrgentError
     with process.database.writing() as session:

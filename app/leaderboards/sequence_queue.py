@@ -43,6 +43,13 @@ class _State(NamedTuple):
     version: int
 
 
+class Due(NamedTuple):
+    """Somebody's submissions that are to be compared, and the state in which they were marked."""
+
+    entrant: Entrant
+    state: _State
+
+
 def _is(entrant: Entrant) -> ColumnElement[bool]:
     return and_(
         SubmissionSequence.phase_id == entrant.phase_id,
@@ -116,24 +123,25 @@ def _present(session: Session) -> Mapping[Entrant, tuple[_State, datetime | None
     }
 
 
-def next_entrant(session: Session, challenge_id: uuid.UUID) -> Entrant | None:
-    """Return the entrant of a challenge whose submissions were compared longest ago; None if nobody is due."""
+def next_due(session: Session, challenge_id: uuid.UUID) -> Due | None:
+    """Return whose submissions to a challenge were compared longest ago; None if nobody's are due."""
     row = session.execute(
-        select(SubmissionSequence.challenge_id, SubmissionSequence.phase_id, SubmissionSequence.team_id)
+        select(*_STORED[:-1])
         .where(SubmissionSequence.challenge_id == challenge_id, SubmissionSequence.is_due.is_(True))
         .order_by(SubmissionSequence.computed_at.asc().nulls_first(), SubmissionSequence.team_id)
         .limit(1)
     ).one_or_none()
-    return None if row is None else Entrant(*row)
+    return None if row is None else Due(Entrant(*row[:3]), _State(*row[3:]))
 
 
-def store(session: Session, entrant: Entrant, content: Mapping[str, Any]) -> None:
-    """Store what was computed; it is not computed again until something changes."""
+def store(session: Session, due: Due, content: Mapping[str, Any]) -> None:
+    """Store what was computed; it is not computed again until something changes, or has changed meanwhile."""
+    as_marked = (getattr(SubmissionSequence, name) == value for name, value in due.state._asdict().items())
     values = {"is_due": False, "computed_at": now(), "content": content}
-    session.execute(update(SubmissionSequence).where(_is(entrant)).values(**values))
+    session.execute(update(SubmissionSequence).where(_is(due.entrant), *as_marked).values(**values))
 
 
 def give_up(session: Session, challenge_id: uuid.UUID) -> None:
     """Record that the next entrant's submissions cannot be compared, because that has repeatedly stopped workers."""
-    if (entrant := next_entrant(session, challenge_id)) is not None:
-        store(session, entrant, {"failure": Failure.INTERRUPTED})
+    if (due := next_due(session, challenge_id)) is not None:
+        store(session, due, {"failure": Failure.INTERRUPTED})

@@ -3,8 +3,10 @@
 import uuid
 from collections.abc import Mapping
 from datetime import timedelta
+from typing import Any
 
 import numpy as np
+import pytest
 from sqlalchemy import func, select, update
 
 from tests.support.backend import Backend
@@ -28,6 +30,7 @@ from vocboard.evaluator.statistics.collect import collect_evidence
 from vocboard.evaluator.statistics.found import found as found_by
 from vocboard.evaluator.statistics.intervals import ReplicatedScore
 from vocboard.evaluator.statistics.sequence import compare_sequence
+from vocboard.worker import sequences
 
 
 def compare_all(backend: Backend) -> None:
@@ -96,6 +99,27 @@ def test_organisers_see_what_a_fresh_offline_computation_gives(backend: Backend)
         order = [places[one.entry.submission_id] for one in found.agreement]
         assert len(order) == len(submitted)
         assert [one.with_others for one in found.agreement] == correlations[np.ix_(order, order)].tolist()
+
+
+def test_what_changes_while_it_is_compared_is_compared_again(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
+    challenge, submitted = submit_golden(backend)
+    as_versions(backend)
+    update_all(backend)
+    compare, compared = sequences._compare_all, 0
+
+    def compare_slowly(*arguments: Any, **options: Any) -> Any:
+        nonlocal compared
+        found, compared = compare(*arguments, **options), compared + 1
+        if compared == 1:
+            withdraw(backend, challenge, list(submitted))
+            sweep(backend.database, backend.settings)
+        return found
+
+    monkeypatch.setattr(sequences, "_compare_all", compare_slowly)
+    compare_all(backend)
+    assert compared == 2
+    [entrant] = seen(backend, challenge, "comp1").entrants
+    assert entrant.verdict is not None
 
 
 def test_a_withdrawn_submission_is_never_counted_and_without_the_switch_nothing_is_kept(backend: Backend) -> None:
