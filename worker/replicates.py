@@ -15,12 +15,13 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from sqlalchemy import and_, delete, exists, func, insert, select
+from sqlalchemy import and_, exists, func, select
 from sqlalchemy.orm import Session
 
 from vocboard.app.challenges.editions import edition_from
 from vocboard.app.challenges.models import Challenge, ChallengePhase, EditionVersion, GroundTruthVersion, Scoring
 from vocboard.app.challenges.phases import on_image_set
+from vocboard.app.database import insert_into
 from vocboard.app.evaluations.models import CompetitionResult, Evaluation, SecretEvidence
 from vocboard.app.leaderboards import statistics_queue as queue
 from vocboard.app.leaderboards.models import SecretReplicates
@@ -265,11 +266,11 @@ def evidence_of(process: Process, source: Source) -> Evidence:
 def _replace(
     session: Session, table: type[SecretEvidence] | type[SecretReplicates], result_id: uuid.UUID, **values: object
 ) -> None:
-    """Store a row, unless its result was deleted in the meantime."""
+    """Store a row, unless its result was deleted in the meantime. Another job may store the same at this moment."""
     if session.scalar(select(CompetitionResult.id).where(CompetitionResult.id == result_id)) is None:
         return
-    session.execute(delete(table).where(table.result_id == result_id))
-    session.execute(insert(table).values(result_id=result_id, **values))
+    adding = insert_into(session, table).values(result_id=result_id, **values)
+    session.execute(adding.on_conflict_do_update(index_elements=["result_id"], set_=values))
 
 
 def _identity(source: Source) -> list[Any]:

@@ -3,9 +3,11 @@
 import io
 import json
 import math
+import time
 import uuid
 from collections import Counter
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -253,6 +255,26 @@ def test_evaluations_leave_no_evidence_and_statistics_collect_that_of_the_leader
             .join(SecretEvidence, SecretEvidence.result_id == CompetitionResult.id)
         )
         assert session.scalars(query).all() == shown_ids
+
+
+@pytest.mark.full
+def test_two_jobs_may_store_the_replicates_of_one_result_at_once(backend: Backend) -> None:
+    """Those of a leaderboard and of the versions of a method, in two processes of a worker."""
+    submit_scored(backend, backend.challenge(), 1)
+
+    def store(content: bytes, pause: float = 0.0) -> None:
+        with backend.database.writing() as session:
+            result_id = session.scalars(select(CompetitionResult.id)).one()
+            replicates._replace(session, SecretReplicates, result_id, content=content)
+            time.sleep(pause)
+
+    with ThreadPoolExecutor() as threads:
+        first = threads.submit(store, b"1", pause=0.5)
+        time.sleep(0.2)
+        threads.submit(store, b"2").result()
+        first.result()
+    with backend.database.reading() as session:
+        assert session.scalars(select(SecretReplicates.content)).all() == [b"2"]
 
 
 def test_a_new_method_costs_only_its_own_replicates(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
