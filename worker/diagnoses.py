@@ -35,7 +35,7 @@ def run(process: Process, claim: Claim) -> None:
     try:
         found = _diagnose(process, claim.key) if is_wanted else {}
         noise_key = GroundTruthDirectory(process.settings).noise_key()
-    except _MissingFileError as error:
+    except _UnreadableTruthError as error:
         _log.error("evaluation %s waits: the ground truth cannot be read: %s", claim.key, error)
         with process.database.writing() as session:
             jobs.release(session, claim, after=process.settings.lease)
@@ -66,8 +66,8 @@ class _NoGroundTruthError(Exception):
     """The ground truth is not on this server."""
 
 
-class _MissingFileError(Exception):
-    """The file of the ground truth is not where it should be; the message is its path."""
+class _UnreadableTruthError(Exception):
+    """The file of the ground truth cannot be read; the message says why."""
 
 
 def _diagnose(process: Process, evaluation_id: uuid.UUID) -> dict[str, Diagnosis]:
@@ -75,7 +75,7 @@ def _diagnose(process: Process, evaluation_id: uuid.UUID) -> dict[str, Diagnosis
 
     Raises:
         _NoGroundTruthError: it is on another server.
-        _MissingFileError: it is away, and can be restored.
+        _UnreadableTruthError: it is away, or its place is, and can be restored.
         UnscorableError, DamagedArchiveError, StoppedProcessError, MemoryError, OSError: as for `columns.diagnose`.
     """
     with process.database.reading() as session:
@@ -95,8 +95,8 @@ def _diagnose(process: Process, evaluation_id: uuid.UUID) -> dict[str, Diagnosis
     source = next(iter(sources.values()))
     try:
         truth = ground_truth_files.load(process.settings, source.truth_sha256)
-    except FileNotFoundError:
-        raise _MissingFileError(ground_truth_files.path_of(process.settings, source.truth_sha256)) from None
+    except OSError as error:
+        raise _UnreadableTruthError(error) from None
     with_boundaries = level is Detail.EVERYTHING
     found = columns.diagnose(source.uploaded, process, source.edition, truth, with_boundaries=with_boundaries)
     competitions = {each.competition for each in sources.values()}

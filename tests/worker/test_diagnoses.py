@@ -40,7 +40,7 @@ from vocboard.evaluator.diagnosis.summary import summarise
 from vocboard.evaluator.editions import load
 from vocboard.evaluator.evaluation import read_for_scoring
 from vocboard.evaluator.statistics.collect import collect_evidence
-from vocboard.worker import diagnoses
+from vocboard.worker import diagnoses, ground_truth_files
 from vocboard.worker.ground_truth_directory import GroundTruthDirectory
 
 GOLDEN, EDITION = "voc2012-synthetic", load("VOC2012")
@@ -126,10 +126,14 @@ def test_a_failed_diagnosis_says_why_and_is_tried_again_when_an_organiser_asks(
     assert evaluate_next(backend.database, backend.store, backend.settings)
     assert seen_by(backend, user, submission_id).state is DiagnosisState.WAITING
     away = backend.truth_file.rename(backend.truth_file.with_suffix(".away"))
-    for _ in range(backend.settings.evaluation_attempts + 1):  # it waits for a file that is away, however often
+    for wait in range(2 * backend.settings.evaluation_attempts):  # it waits for what cannot be read, however often
+        if wait == backend.settings.evaluation_attempts:
+            backend.truth_file.mkdir()
+            ground_truth_files.read.cache_clear()
         assert diagnose_all(backend) == 1
         assert seen_by(backend, user, submission_id).state is DiagnosisState.WAITING
         let_leases_end(backend.database)
+    backend.truth_file.rmdir()
     away.rename(backend.truth_file)
     with backend.database.writing() as session:
         version = main_truth(session, challenge)
