@@ -49,14 +49,14 @@ def save(settings: Settings, truth: GroundTruth) -> None:
 def load(settings: Settings, sha256: str) -> GroundTruth:
     """Return ground truth, cached because its content never changes.
 
-    From an object store, it is decrypted into a cache in the directory that only workers can read.
+    From an object store, also the former one, it is decrypted into a cache in the directory that only workers can read.
 
     Raises:
         FileNotFoundError: there is none.
         GroundTruthFileError, OSError: as for `GroundTruth.load`.
     """
     path = path_of(settings, sha256)
-    if settings.store and not path.exists():
+    if not path.exists() and sealed_truth(settings) is not None:
         cache = LocalCache(_copies(settings), settings.store_cache_bytes)
         path = cache.path(path.name, lambda copy: _unseal(settings, sha256, copy.path))
     path.stat()  # what has been removed is missing, although this process has read it
@@ -164,7 +164,8 @@ def needed_and_missing(session: Session, settings: Settings) -> tuple[int, list[
         .order_by(Challenge.slug, GroundTruthVersion.number)
     )
     found = session.execute(query).all()
-    kept = set(_sealed(settings).names()) if settings.store else set[str]()
+    sealed = sealed_truth(settings)
+    kept = set(sealed.names()) if sealed is not None else set[str]()
     paths = [(row, path_of(settings, row.sha256)) for row in found]
     missing = [
         f"cannot read {f'{settings.store}: {path.name}' if settings.store else path}, the ground truth of {row.slug} "

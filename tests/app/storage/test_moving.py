@@ -5,14 +5,16 @@ import os
 import shutil
 import threading
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from tests.support.archives import stored_path
-from tests.support.backend import make_ground_truth
+from tests.support.backend import Backend, make_ground_truth
 from tests.support.s3_server import settings_of
 from tests.support.working import environment_of
+from vocboard.app.database import Database
 from vocboard.app.settings import Settings
 from vocboard.app.storage.archives import ArchiveStore
 from vocboard.app.storage.s3_objects import Bucket
@@ -63,7 +65,8 @@ def test_everything_is_there_before_while_and_after_it_moves(
     old.set_aside(set_aside)
     truth = make_ground_truth()
     GroundTruthDirectory(before).private_key()
-    ground_truth_files.save(before, truth)
+    with closing(Database(before.database)) as database:
+        Backend(before, database, old).challenge(truth=truth)
 
     store = archive_store(moving)
     added = keep(store, b"added")
@@ -92,6 +95,9 @@ def test_everything_is_there_before_while_and_after_it_moves(
     assert capsys.readouterr().out == (
         "9 archives, columns and files of challenges moved\n1 files of the inbox of ground truth moved\n"
     )
+    ground_truth_files.require(moving)  # a worker may start, and scores
+    ground_truth_files.read.cache_clear()
+    assert ground_truth_files.load(moving, truth.sha256).sha256 == truth.sha256
     ground_truth_files.move(moving)
 
     assert (list(old.stored()), list(old.aside())) == ([], [])
