@@ -131,12 +131,13 @@ def is_in_progress(session: Session, upload_id: uuid.UUID) -> bool:
 
 
 def renew(session: Session, upload_id: uuid.UUID, limits: Limits) -> int:
-    """Renew the lease of an upload in progress.
+    """Renew the lease of an upload in progress. One that has just ended, in another thread, has none.
 
     Returns:
         How many bytes per second it has to bring from now on.
     """
-    session.execute(update(Upload).where(Upload.id == upload_id).values(lease_expires_at=now() + LEASE))
+    has_lease = Upload.id == upload_id, Upload.lease_expires_at.is_not(None)
+    session.execute(update(Upload).where(*has_lease).values(lease_expires_at=now() + LEASE))
     in_progress = _in_progress(session, now())
     own = in_progress.pop(upload_id, None)
     return limits.bytes_per_second if own is None else minimum_rate(own, in_progress.values(), limits)

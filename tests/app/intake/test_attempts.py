@@ -89,6 +89,8 @@ def test_an_upload_that_has_ended_makes_room(backend: Backend) -> None:
     with pytest.raises(LimitedError, match="in progress"):
         begin(backend, user, limits)
     end(backend, first)
+    with backend.database.writing() as session:
+        service.renew(session, first, limits)  # which was on its way when the upload ended
     begin(backend, user, limits)
 
 
