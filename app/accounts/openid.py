@@ -178,7 +178,8 @@ class OpenId:
         """
         provider = self.provider(name)
         content = self._tickets.content(cookie)
-        is_same = bool(content) and content["provider"] == name and secrets.compare_digest(content["state"], state)
+        asked = content["state"].encode() if content and content["provider"] == name else None
+        is_same = asked is not None and secrets.compare_digest(asked, state.encode())
         if not is_same or issuer not in {None, provider.issuer}:
             _log.info("refused an answer of the sign-in service %s: of no sign-in of this browser", name)
             raise AnswerRefusedError(provider)

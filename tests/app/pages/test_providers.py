@@ -249,6 +249,8 @@ def test_an_answer_counts_once_in_the_browser_that_has_asked_and_for_what_it_has
         refused(second.get(back), second)  # which has begun nothing
         leave(second)
         refused(second.get(back), second)  # which has begun another sign-in
+        leave(second)
+        refused(second.get(with_query(back, state="é")), second)
         code = parse_qs(urlsplit(back).query)["code"][0]
         mine = parse_qs(urlsplit(leave(second)).query)["state"][0]
         refused(second.get(f"/sign-in/with/uni/callback?{urlencode({'code': code, 'state': mine})}"), second)
