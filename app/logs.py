@@ -17,9 +17,10 @@ from typing import Any
 from vocboard.app.settings import LogFormat
 
 REQUEST = "request"
-DETAILS = "details"  # of a record, given as `extra`: further members of the JSON object
+DETAILS = "details"  # of a record, given as `extra`: further members of the JSON object, without email addresses
 
-_ADDRESS = re.compile(r"[^\s@<>()\[\]{}\"'=,;:/|\\]{1,64}@(?:[\w-]+\.)+[^\W\d_]{2,}")
+# Also as it is in the address of a page on which somebody was searched, or in one that this leads to.
+_ADDRESS = re.compile(r"[^\s@<>()\[\]{}\"'=,;:/|\\]{1,64}(?:@|%(?:25)*40)(?:[\w-]+\.)+[^\W\d_]{2,}")
 _about: ContextVar[dict[str, str]] = ContextVar("about")
 
 

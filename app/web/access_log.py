@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from vocboard.app.counters import REFUSALS, REQUESTS
 from vocboard.app.intake.requests import REFUSED
-from vocboard.app.logs import DETAILS, REQUEST, about
+from vocboard.app.logs import DETAILS, REQUEST, about, without_addresses
 from vocboard.app.tracing import span
 
 if TYPE_CHECKING:
@@ -121,12 +121,14 @@ def without_secrets(address: str) -> str:
 
 
 def loggable(path: str, query: str = "") -> str:
-    """Return the address of a request as one line of a log may hold it: no line ends, nothing secret.
+    """Return the address of a request as one line of a log may hold it: no line ends, nothing secret, no email address.
 
     >>> loggable("/challenges/a\\nINFO all is well")
     '/challenges/a%0AINFO%20all%20is%20well'
+    >>> loggable("/admin/people", "q=ada%40lab.example&next=%2Fq%3Dada%2540lab.example&q=ada@lab.example")
+    '/admin/people?q=…@…&next=…@…&q=…@…'
     """
     address = quote(path)
     if query:
         address += "?" + quote(query, safe="=&%+/:,;@!$'()*~")
-    return without_secrets(address)
+    return without_addresses(without_secrets(address))
