@@ -6,7 +6,7 @@ Operators at the command line can, for example if the only administrator's accou
 
 from collections.abc import Sequence
 
-from sqlalchemy import delete
+from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from vocboard.app import rate_limits
@@ -15,7 +15,7 @@ from vocboard.app.accounts.models import LinkPurpose, Role, User, WebSession, ma
 from vocboard.app.accounts.password_changes import revoke_tokens, set_hash
 from vocboard.app.accounts.people import normalised_email
 from vocboard.app.audit import service as audit
-from vocboard.app.database import add_unique, lock_for_transaction, now
+from vocboard.app.database import Base, add_unique, lock_for_transaction, now
 from vocboard.app.errors import ConflictError, NotFoundError
 from vocboard.app.messaging import outbox
 
@@ -53,7 +53,7 @@ def list_users(session: Session) -> Sequence[User]:
 
 
 def set_role(session: Session, *, user: User, role: Role, actor: User | None = None) -> None:
-    """Change the role of a user (of this transaction).
+    """Change the role of a user (of this transaction), whose webhooks of challenges end with the right to organise.
 
     Raises:
         ConflictError: the email address is not confirmed, so it may belong to another person; or as `disable`.
@@ -66,8 +66,18 @@ def set_role(session: Session, *, user: User, role: Role, actor: User | None = N
             "or confirm it with `vocboard admin confirm-user`."
         )
     before, user.role = user.role, role
+    if role is not Role.ADMINISTRATOR:
+        _remove_webhooks(session, user)
     details = {"from": before.value, "to": role.value}
     audit.record(session, actor=actor, action="user.set_role", subject=user, details=details)
+
+
+def _remove_webhooks(session: Session, user: User) -> None:
+    """Remove a user's webhooks of challenges that the user does not organise in the present role."""
+    webhooks, organisers = (Base.metadata.tables[name] for name in ("webhooks", "challenge_organisers"))
+    organised = select(organisers.c.challenge_id).where(organisers.c.user_id == user.id)
+    own = delete(webhooks).where(webhooks.c.user_id == user.id, webhooks.c.challenge_id.is_not(None))
+    session.execute(own if user.role is Role.PARTICIPANT else own.where(webhooks.c.challenge_id.not_in(organised)))
 
 
 def confirm(session: Session, *, user: User, actor: User | None = None) -> None:

@@ -24,7 +24,7 @@ from tests.support.receiver import Receiver, receiving
 from tests.support.scored import make_scored
 from tests.support.site import serving
 from vocboard.app.accounts import administration
-from vocboard.app.accounts.models import User
+from vocboard.app.accounts.models import Role, User
 from vocboard.app.announcements import announcing
 from vocboard.app.challenges import organisers
 from vocboard.app.challenges.models import Challenge, ChallengeOrganiser
@@ -216,13 +216,17 @@ def test_who_is_told(
     organiser, participant, challenge = people
     with database.writing() as session:
         stranger, second, disabled = make_user(session), make_organiser(session), make_user(session)
-        session.add(ChallengeOrganiser(challenge_id=challenge.id, user_id=second.id))
+        demoted, administrator = make_organiser(session), make_user(session, role=Role.ADMINISTRATOR)
+        for person in (second, demoted):
+            session.add(ChallengeOrganiser(challenge_id=challenge.id, user_id=person.id))
         submissions = [make_scored(session, challenge, person, "Method") for person in (participant, disabled)]
     owners = {
         "/own": Owner(participant),
         "/stranger": Owner(stranger),
         "/second": Owner(second, challenge.id),
         "/disabled": Owner(disabled),
+        "/demoted": Owner(demoted, challenge.id),
+        "/administrator": Owner(administrator, challenge.id),
         "/organiser": Owner(organiser, challenge.id),
     }
     for path, owner in owners.items():
@@ -232,6 +236,12 @@ def test_who_is_told(
             session, owner=Owner(participant), url=f"{receiver.url}/failed", chosen=[Event.FAILED], settings=settings
         )
         organisers.remove(session, challenge=challenge, user=organiser, user_id=second.id)
+        for person, role in (
+            (organiser, Role.CO_ORGANISER),
+            (demoted, Role.PARTICIPANT),
+            (administrator, Role.ORGANISER),
+        ):
+            administration.set_role(session, user=session.get_one(User, person.id), role=role)
         notices.scored(session, submissions[0].id)
         notices.failed(session, [submissions[1].id])
         administration.disable(session, user=session.get_one(User, disabled.id))
