@@ -23,7 +23,7 @@ from vocboard.app.database import Base, lock_for_transaction
 from vocboard.app.errors import ConflictError
 from vocboard.app.forms import FieldChecks
 from vocboard.app.messaging import outbox
-from vocboard.app.settings import RegistrationPolicy
+from vocboard.app.settings import RegistrationPolicy, Settings
 
 
 def checked(user: User, email: str, policy: RegistrationPolicy) -> str:
@@ -60,9 +60,7 @@ def request(session: Session, *, user: User, email: str, address: str, site: str
     links.send(session, user=user, purpose=LinkPurpose.CHANGE_ADDRESS, site=site, new_email=email)
 
 
-def confirm(
-    session: Session, *, user: User, secret: str, keep: WebSession | None, policy: RegistrationPolicy, site: str
-) -> None:
+def confirm(session: Session, *, user: User, secret: str, keep: WebSession | None, settings: Settings) -> None:
     """Change the address of a signed-in user to the one that a link was sent to, and tell the old address.
 
     All links and all other sessions of the account end: they may have been obtained with the old mailbox.
@@ -72,13 +70,20 @@ def confirm(
 
     Raises:
         InvalidLinkError: the link is not valid, or belongs to another account.
-        ConflictError, LimitedError: as `change`.
+        ConflictError: as `change`, or a deleted account had the mailbox.
+        LimitedError: too many new accounts have addresses of its domain.
     """
     email = links.new_address(session, secret, user)
     stored = links.use(session, secret, LinkPurpose.CHANGE_ADDRESS)
     _lock(session, email)
-    registration.check_room(session, email, policy)
-    change(session, user=stored, email=email, site=site, actor=stored)
+    registration.check_room(session, email, settings.registration_policy)
+    change(session, user=stored, email=email, site=settings.public_url, actor=stored)
+    # After `change`, which finds an account that is being deleted at the same time.
+    if removal.deleted_with(session, stored.mailbox, settings) is not None:
+        raise ConflictError(
+            "An account with this mailbox was deleted. Its quota and bans are for a new registration with it, so "
+            "no other account can have it. Use another address."
+        )
     ended = delete(WebSession).where(WebSession.user_id == user.id)
     session.execute(ended.where(WebSession.id != keep.id) if keep else ended)
 

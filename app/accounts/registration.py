@@ -216,8 +216,7 @@ def confirm(session: Session, *, user: User, settings: Settings) -> User:
             "Your mailbox has an account already, with another spelling of this address. Sign in with that one."
         )
     check_room(session, user.email, settings.registration_policy)
-    key = settings.secret_key.get_secret_value()
-    user = removal.taken_over(session, user, server_key=key, former_keys=settings.former_keys)
+    user = removal.taken_over(session, user, settings)
     user.email_confirmed_at = now()
     audit.record(session, actor=user, action="user.confirm_address", subject=user)
     if not user.is_approved:

@@ -9,7 +9,6 @@ import hashlib
 import hmac
 import json
 import re
-from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import Text, cast, or_, select, update
@@ -22,6 +21,7 @@ from vocboard.app.audit.models import AuditEvent
 from vocboard.app.database import Base, now
 from vocboard.app.errors import ConflictError
 from vocboard.app.forms import has_words
+from vocboard.app.settings import Settings
 
 DELETED_NAME = "Deleted account"
 DELETED_DOMAIN = "deleted.invalid"  # RFC 2606: no mail ever arrives there
@@ -45,19 +45,25 @@ def scrub(session: Session, user: User) -> None:
     session.flush()
 
 
-def taken_over(session: Session, user: User, *, server_key: str, former_keys: Sequence[str] = ()) -> User:
+def deleted_with(session: Session, mailbox: str, settings: Settings) -> User | None:
+    """Return the deleted user who had a mailbox, locked; None if nobody had it."""
+    # The server's secret may have changed since.
+    keys = (settings.secret_key.get_secret_value(), *settings.former_keys)
+    hashes = [mailbox_hash(mailbox, server_key=key) for key in keys]
+    deleted = select(User).where(User.mailbox_hash.in_(hashes)).order_by(User.created_at, User.id).limit(1)
+    return session.scalar(deleted.with_for_update(key_share=True))
+
+
+def taken_over(session: Session, user: User, settings: Settings) -> User:
     """Return the user whom a confirmed registration makes: a deleted one with the same mailbox, or `user`.
 
     Args:
         user: of this transaction, whose address has just been confirmed.
-        former_keys: of accounts that were deleted before the server's secret changed.
 
     Raises:
         ConflictError: the deleted user is banned from the server.
     """
-    hashes = [mailbox_hash(user.mailbox, server_key=key) for key in (server_key, *former_keys)]
-    deleted = select(User).where(User.mailbox_hash.in_(hashes)).order_by(User.created_at, User.id).limit(1)
-    found = session.scalar(deleted.with_for_update(key_share=True))
+    found = deleted_with(session, user.mailbox, settings)
     if found is None:
         return user
     bans = Base.metadata.tables["bans"].c

@@ -115,9 +115,9 @@ def address_page(visit: SignedInVisit, token: str = "") -> Response:
 @router.post("/account/address", dependencies=[Depends(protect_form)])
 def change_address(visit: SignedInVisit, token: Annotated[str, Form()] = "") -> Response:
     """Change the email address to the one that the link was sent to."""
-    policy, site = visit.settings.registration_policy, visit.settings.public_url
+    user, keep = visit.user, visit.identity.session
     with visit.database.writing() as session:
-        addresses.confirm(session, user=visit.user, secret=token, keep=visit.identity.session, policy=policy, site=site)
+        addresses.confirm(session, user=user, secret=token, keep=keep, settings=visit.settings)
     return go_to("/account", done="address")
 
 

@@ -14,6 +14,7 @@ from vocboard.app.challenges.bans import bans_of_people
 from vocboard.app.challenges.models import Ban, ExtraQuota, PhaseAdmission
 from vocboard.app.database import now
 from vocboard.app.errors import InvalidInputError
+from vocboard.app.participating import leaving
 from vocboard.app.settings import RegistrationPolicy
 
 NEW = "ada@elsewhere.example"
@@ -69,12 +70,17 @@ def test_known_and_unknown_addresses_get_the_same_answer(embedded_site: Site) ->
     assert "You already have an account" in the_mail(embedded_site, "eve@gmail.com")
 
 
-def test_an_address_that_was_confirmed_since_is_refused(embedded_site: Site) -> None:
+@pytest.mark.parametrize("is_deleted", [False, True])
+def test_an_address_that_was_confirmed_since_is_refused(embedded_site: Site, is_deleted: bool) -> None:
+    """Also if that account was deleted: its quota and bans are for who registers there again, not for a new start."""
     with signed_in(embedded_site) as client:
         ask(embedded_site, client)
         link = path_of(link_in(the_mail(embedded_site, NEW)))
         with embedded_site.writing() as session:
-            make_user(session, email=f"ada+2@{NEW.partition('@')[2]}")
+            other = make_user(session, email=f"ada+2@{NEW.partition('@')[2]}")
+            if is_deleted:
+                settings = embedded_site.settings
+                leaving.delete_account(session, user=other, naming=leaving.Naming.KEEP_NAME, settings=settings)
         answer = send_form(client, link, "/account/address", token=link.partition("token=")[2])
         assert answer.status_code == 409
         assert client.get("/api/v1/me").json()["email"] != NEW
