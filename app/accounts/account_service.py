@@ -61,7 +61,7 @@ class AccountService:
             with self.database.writing() as session:
                 registration.count_attempt(session, email=checked.email, address=address)
             with self.database.reading() as session:
-                registration.check_room(session, checked.email, policy)
+                registration.check_room(session, checked.email, self.settings)
             return checked
 
         checked = await to_thread.run_sync(check)

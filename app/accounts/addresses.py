@@ -76,7 +76,7 @@ def confirm(session: Session, *, user: User, secret: str, keep: WebSession | Non
     email = links.new_address(session, secret, user)
     stored = links.use(session, secret, LinkPurpose.CHANGE_ADDRESS)
     _lock(session, email)
-    registration.check_room(session, email, settings.registration_policy)
+    registration.check_room(session, email, settings)
     change(session, user=stored, email=email, site=settings.public_url, actor=stored)
     # After `change`, which finds an account that is being deleted at the same time.
     if removal.deleted_with(session, stored.mailbox, settings) is not None:

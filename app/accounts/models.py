@@ -94,7 +94,7 @@ class User(Base):
     Attributes:
         email: as its owner has written it, normalised and in lower case; email is sent to it.
         mailbox: see the function of this name. It is not unique: several may wait to be confirmed, of which one can be,
-            and earlier versions confirmed more.
+            and earlier versions confirmed more. A deleted account has `removal.mailbox_of_domain` instead.
     """
 
     __tablename__ = "users"

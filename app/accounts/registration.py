@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from sqlalchemy import func, select
+from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
 
 from vocboard.app import rate_limits
@@ -215,7 +215,7 @@ def confirm(session: Session, *, user: User, settings: Settings) -> User:
         raise ConflictError(
             "Your mailbox has an account already, with another spelling of this address. Sign in with that one."
         )
-    check_room(session, user.email, settings.registration_policy)
+    check_room(session, user.email, settings)
     user = removal.taken_over(session, user, settings)
     user.email_confirmed_at = now()
     audit.record(session, actor=user, action="user.confirm_address", subject=user)
@@ -294,15 +294,15 @@ def registered_domain(email: str) -> str:
     return ".".join(labels[-3:] if is_deeper else labels[-2:])
 
 
-def check_room(session: Session, email: str, policy: RegistrationPolicy) -> None:
-    """Check that another account of an address's domain may be confirmed.
+def check_room(session: Session, email: str, settings: Settings) -> None:
+    """Check that another account of an address's domain may be confirmed. Deleted accounts count, too.
 
     Large mail providers, the domains that the operators have named, and accounts that need an approval are not limited.
 
     Raises:
         LimitedError: as many as may be were confirmed in the last days.
     """
-    domain = registered_domain(email)
+    domain, policy = registered_domain(email), settings.registration_policy
     if (
         not policy.accounts_per_domain
         or policy.needs_approval
@@ -310,11 +310,16 @@ def check_room(session: Session, email: str, policy: RegistrationPolicy) -> None
         or {domain, email.rpartition("@")[2]} & LARGE_PROVIDERS
     ):
         return
-    recent = select(User.email, User.email_confirmed_at).where(
+    deleted = User.mailbox.in_([removal.mailbox_of_domain(domain, server_key=key) for key in removal.keys_of(settings)])
+    recent = select(User.email, User.email_confirmed_at, deleted.label("is_deleted")).where(
         User.email_confirmed_at > now() - DOMAIN_PERIOD,
-        func.lower(User.email).endswith(domain, autoescape=True),
+        or_(func.lower(User.email).endswith(domain, autoescape=True), deleted),
     )
-    found = [row.email_confirmed_at for row in session.execute(recent) if registered_domain(row.email) == domain]
+    found = [
+        row.email_confirmed_at
+        for row in session.execute(recent)
+        if row.is_deleted or registered_domain(row.email) == domain
+    ]
     if len(found) < policy.accounts_per_domain:
         return
     allowed_at = sorted(found)[-policy.accounts_per_domain] + DOMAIN_PERIOD

@@ -1,7 +1,8 @@
 """What remains of a deleted account: a row without anything personal, to which its results, quota and bans refer.
 
 The row keeps a keyed hash of the mailbox. When a registration of the same mailbox is confirmed, the new account takes
-over the row. So deleting an account and registering again neither gives quota back nor ends a ban.
+over the row. So deleting an account and registering again neither gives quota back nor ends a ban. In place of the
+mailbox, it has a keyed hash of the domain, whose new accounts in a week are counted, deleted or not.
 `app.participating.leaving` deletes accounts.
 """
 
@@ -9,6 +10,7 @@ import hashlib
 import hmac
 import json
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import Text, cast, or_, select, update
@@ -34,6 +36,17 @@ def mailbox_hash(mailbox: str, *, server_key: str) -> bytes:
     return hmac.new(server_key.encode(), f"deleted mailbox {mailbox}".encode(), hashlib.sha256).digest()
 
 
+def mailbox_of_domain(domain: str, *, server_key: str) -> str:
+    """Return what a deleted account has in place of its mailbox: all of one registered domain have the same."""
+    hashed = hmac.new(server_key.encode(), f"deleted domain {domain}".encode(), hashlib.sha256).hexdigest()
+    return f"{hashed}@{DELETED_DOMAIN}"
+
+
+def keys_of(settings: Settings) -> Sequence[str]:
+    """Return the server's secrets by which accounts may have been deleted, the present one first."""
+    return (settings.secret_key.get_secret_value(), *settings.former_keys)
+
+
 def scrub(session: Session, user: User) -> None:
     """Remove everything personal from a user's row (of this transaction), which nobody can sign in to afterwards."""
     user.email = user.mailbox = f"{user.id}@{DELETED_DOMAIN}"
@@ -47,9 +60,7 @@ def scrub(session: Session, user: User) -> None:
 
 def deleted_with(session: Session, mailbox: str, settings: Settings) -> User | None:
     """Return the deleted user who had a mailbox, locked; None if nobody had it."""
-    # The server's secret may have changed since.
-    keys = (settings.secret_key.get_secret_value(), *settings.former_keys)
-    hashes = [mailbox_hash(mailbox, server_key=key) for key in keys]
+    hashes = [mailbox_hash(mailbox, server_key=key) for key in keys_of(settings)]
     deleted = select(User).where(User.mailbox_hash.in_(hashes)).order_by(User.created_at, User.id).limit(1)
     return session.scalar(deleted.with_for_update(key_share=True))
 

@@ -17,6 +17,7 @@ from vocboard.app.accounts import administration, removal
 from vocboard.app.accounts.addresses import keep_imported_bans
 from vocboard.app.accounts.models import User
 from vocboard.app.accounts.privacy import DELETED_WITH_ACCOUNT, EMAIL
+from vocboard.app.accounts.registration import registered_domain
 from vocboard.app.audit import service as audit
 from vocboard.app.challenges.bans import ban_from
 from vocboard.app.challenges.models import Ban, Challenge, ChallengeOrganiser
@@ -91,10 +92,13 @@ def delete_account(
     outbox.forget(session, email=person.email, name=person.name)
     _remove_rows(session, person)
     removal.scrub_log(session, person)
-    if person.is_confirmed:
-        key = settings.secret_key.get_secret_value()
-        person.mailbox_hash = removal.mailbox_hash(person.mailbox, server_key=key)
+    key, confirmed_at = settings.secret_key.get_secret_value(), person.email_confirmed_at
+    mailbox, domain = person.mailbox, registered_domain(person.email)
     removal.scrub(session, person)
+    if confirmed_at is not None:
+        person.mailbox_hash = removal.mailbox_hash(mailbox, server_key=key)
+        person.mailbox = removal.mailbox_of_domain(domain, server_key=key)
+        person.email_confirmed_at = confirmed_at
     details = {"results": naming.value, "own": actor is not None and actor.id == person.id}
     audit.record(session, actor=actor, action="user.delete", subject=person, details=details)
 

@@ -19,6 +19,7 @@ from vocboard.app.accounts.people import valid_email
 from vocboard.app.database import Database, now
 from vocboard.app.errors import ConflictError, ForbiddenError, InvalidInputError, LimitedError, SignInError
 from vocboard.app.messaging.models import OutgoingMail
+from vocboard.app.participating import leaving
 from vocboard.app.rate_limits import REGISTRATION_FROM_ADDRESS, REGISTRATION_OF_ACCOUNT, RESET_OF_ACCOUNT
 from vocboard.app.settings import RegistrationPolicy, Settings
 
@@ -337,7 +338,7 @@ def test_a_domain_has_a_number_of_new_accounts_in_a_week_unless_anybody_can_have
     database: Database, clock: Clock
 ) -> None:
     def enters(email: str, rules: str = "open") -> bool:
-        settings = Settings(public_url=SITE, registration=rules, accounts_per_domain=2)
+        settings = SETTINGS.model_copy(update={"registration": rules, "accounts_per_domain": 2})
         with contextlib.suppress(LimitedError), database.writing() as session:
             user = make_user(session, email=email, confirmed=False)
             registration.confirm(session, user=user, settings=settings)
@@ -350,6 +351,10 @@ def test_a_domain_has_a_number_of_new_accounts_in_a_week_unless_anybody_can_have
     assert [enters(f"{name}.example") for name in ("a@catch", "b@x.catch", "c@catch", "d@y.catch", "e@bigcatch")] == [
         *(True, True, False, False, True)
     ]
+    with database.writing() as session:  # nor does leaving make room
+        left = session.scalars(select(User).where(User.email == "a@catch.example")).one()
+        leaving.delete_account(session, user=left, naming=leaving.Naming.KEEP_NAME, settings=SETTINGS)
+    assert not enters("i@z.catch.example")
     assert [enters(email) for email in ("a@x.ac.uk", "a@y.ac.uk", "a@z.ac.uk")] == [True] * 3
     assert [enters(f"{name}@gmail.com") for name in "abc"] == [True] * 3
     assert enters("f@catch.example", "approval")
