@@ -207,16 +207,17 @@ def accept(session: Session, *, token: str, user: User, bring_team: bool = False
     """
     lock_person(session, user.id)
     team = invitation_with(session, token, user).team
-    own = team_of(session, team.challenge_id, user)
-    for team_id in sorted({team.id} | ({own.id} if own else set())):
+    before = team_of(session, team.challenge_id, user)
+    own_id = before and before.id
+    for team_id in sorted({team.id} | ({own_id} if own_id else set())):
         lock_team(session, team_id)
     session.expire_all()
     invitation = invitation_with(session, token, user)  # neither used nor withdrawn meanwhile
     team, challenge = invitation.team, invitation.team.challenge
     _require_open(challenge)
     require_none_banned(session, challenge_id=challenge.id, user=user, people=people_with(session, challenge.id, user))
-    again = team_of(session, challenge.id, user)
-    if (again and again.id) != (own and own.id):
+    own = team_of(session, challenge.id, user)
+    if (own and own.id) != own_id:
         raise ConflictError("Your team has just changed. Open the invitation again.")
     if own is not None and own.id == team.id:
         raise ConflictError(f"You are in the team “{team.name}” already.")

@@ -329,3 +329,27 @@ def test_a_team_in_the_browser_and_by_the_api(embedded_site: Site) -> None:
         assert api.patch(f"/api/v1/teams/{joined.json()['id']}", json={"name": "Bob's"}).status_code == 200
         assert "Bob&#39;s" in browser.get("/challenges/open/leaderboards/comp1").text
         assert "Found the team" in post(f"{page}/members/{ada.id}/remove")
+
+
+def test_a_team_that_goes_into_another_while_a_member_joins_a_third_one(
+    database: Database, people: tuple[User, User, User], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if database.is_sqlite:
+        pytest.skip("has one writer")
+    ada, bob, cy = people
+    with database.writing() as session:
+        challenge, dan = make_challenge(session), make_user(session, name="Dan")
+        found_team(session, challenge, ada, bob)
+        team, third = (found_team(session, challenge, one, name=f"Team of {one.name}") for one in (cy, dan))
+        _, token = teams.invite(session, team_id=team.id, user=cy, site=SITE)
+        _, tempting = teams.invite(session, team_id=third.id, user=dan, site=SITE)
+
+    def merging(session: Session, team_id: uuid.UUID) -> None:
+        monkeypatch.undo()
+        with database.writing() as another:
+            teams.accept(another, token=token, user=ada, bring_team=True)
+        teams.lock_team(session, team_id)
+
+    monkeypatch.setattr(teams, "lock_team", merging)
+    with pytest.raises(ConflictError, match="has just changed"), database.writing() as session:
+        teams.accept(session, token=tempting, user=bob)
