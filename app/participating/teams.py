@@ -239,6 +239,8 @@ def accept(session: Session, *, token: str, user: User, bring_team: bool = False
 def remove(session: Session, *, team_id: uuid.UUID, user: User, user_id: uuid.UUID) -> None:
     """Leave a team, or remove somebody from it, which owners can. What was submitted stays with the team.
 
+    Invitations of somebody who is removed are withdrawn: otherwise, the person could come back by one.
+
     Raises:
         NotFoundError: the person is not in the team, or there is no such member.
         ForbiddenError: the person does not own the team.
@@ -260,6 +262,8 @@ def remove(session: Session, *, team_id: uuid.UUID, user: User, user_id: uuid.UU
     if user_id == user.id:
         _tell(session, team, user, user, f"{user.name} has left the team “{team.name}”")
     else:
+        own = TeamInvitation.team_id == team.id, TeamInvitation.invited_by_id == user_id
+        session.execute(delete(TeamInvitation).where(*own))
         title = f"{leaving.user.name} was removed from the team “{team.name}”"
         _tell(session, team, user, leaving.user, title, also=user_id)
     action = "team.leave" if user_id == user.id else "team.remove"

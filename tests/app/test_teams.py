@@ -242,6 +242,12 @@ def test_owners_alone_invite_and_a_team_always_has_one(database: Database, peopl
         told = session.execute(select(Notification.user_id, Notification.title)).all()
         assert told == [(ada.id, "Bob has joined the team “The team”"), (bob.id, "Ada has left the team “The team”")]
         assert [one.user_id for one in members_of(session, team.id)] == [bob.id]
+        join(session, team, bob, cy)
+        teams.set_role(session, team_id=team.id, user=bob, user_id=cy.id, role=TeamRole.OWNER)
+        _, token = teams.invite(session, team_id=team.id, user=cy, site=SITE)
+        teams.remove(session, team_id=team.id, user=bob, user_id=cy.id)
+        with pytest.raises(NotFoundError, match="withdrawn"):  # nobody who was removed comes back by an own link
+            teams.accept(session, token=token, user=cy)
 
 
 def test_a_link_works_once_and_never_beyond_the_size_of_teams_or_their_date(
