@@ -44,6 +44,8 @@ ANSWER_WITHIN = timedelta(minutes=10)
 MAX_KEYS = 10  # of one account
 MAX_LABEL_LENGTH = 100
 CHALLENGE_BYTES = 32
+# What the library raises about answers: also such that no key gives. The last: a list in a list in a list ...
+_REFUSALS = (WebAuthnException, ValueError, TypeError, LookupError, RecursionError)
 
 
 class RefusedKeyError(ValueError):
@@ -130,7 +132,7 @@ def add(session: Session, *, user: User, answer: KeyAnswer, label: str, settings
             expected_rp_id=_host(settings),
             expected_origin=_origin(settings),
         )
-    except (WebAuthnException, ValueError):
+    except _REFUSALS:
         raise InvalidInputError({"key": "This security key was not accepted. Try again."}) from None
     added = SecurityKey(
         user_id=user.id,
@@ -167,7 +169,7 @@ def check(session: Session, *, user: User, answer: KeyAnswer, settings: Settings
             if verified.credential_id == key.credential_id:
                 key.sign_count, key.last_used_at = verified.new_sign_count, now()
                 return key
-    except ValueError:
+    except _REFUSALS:
         pass
     raise RefusedKeyError
 

@@ -1,10 +1,14 @@
 """The second factor: nothing that signs in goes past it, and no code is accepted twice."""
 
+import base64
+import hashlib
+import json
 import re
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
+import cbor2
 import httpx
 import pyotp
 import pytest
@@ -15,9 +19,11 @@ from tests.support.clock import Clock
 from tests.support.factories import PASSWORD, make_challenge, make_organiser, make_token, make_user
 from tests.support.mail import link_in
 from tests.support.site import Site, serving
-from vocboard.app.accounts import administration, second_factor
-from vocboard.app.accounts.models import Role, Scope, SecondFactor
-from vocboard.app.database import now
+from vocboard.app.accounts import administration, second_factor, security_keys
+from vocboard.app.accounts.models import Role, Scope, SecondFactor, SecurityKey
+from vocboard.app.accounts.security_keys import KeyAnswer, RefusedKeyError
+from vocboard.app.database import Database, now
+from vocboard.app.errors import InvalidInputError
 from vocboard.app.settings import SecondFactorPolicy, Settings
 
 PAGE = "/account/second-factor"
@@ -192,6 +198,34 @@ def test_the_key_is_encrypted_and_a_set_up_that_was_not_finished_is_forgotten(
         assert key not in client.get(PAGE).text
         code = pyotp.TOTP(key.replace(" ", "")).at(now())
         assert send_form(client, PAGE, f"{PAGE}/confirm", code=code).status_code == 409
+
+
+@pytest.mark.parametrize("public_key", [b"\xa0", b"\x01", None])  # in CBOR: of no kind, no key; None: no answer at all
+def test_an_answer_that_no_key_gives_is_refused(database: Database, public_key: bytes | None) -> None:
+    def encoded(content: bytes) -> str:
+        return base64.urlsafe_b64encode(content).decode().rstrip("=")
+
+    settings = Settings(secret_key="of the server", public_url="https://voc.example")  # type: ignore[arg-type]
+    with database.writing() as session:
+        user = make_user(session)
+        asked = security_keys.ask_for_new(session, user=user, settings=settings)
+        answer = "[" * 100_000
+        if public_key is not None:
+            said = {"type": "webauthn.create", "challenge": json.loads(asked.options)["challenge"]}
+            about = hashlib.sha256(b"voc.example").digest() + b"\x41" + bytes(20) + b"\x00\x04abcd" + public_key
+            response = {
+                "clientDataJSON": encoded(json.dumps(said | {"origin": settings.public_url}).encode()),
+                "attestationObject": encoded(cbor2.dumps({"fmt": "none", "attStmt": {}, "authData": about})),
+            }
+            answer = json.dumps({"id": "YWJjZA", "rawId": "YWJjZA", "type": "public-key", "response": response})
+        given = KeyAnswer(answer, asked.challenge)
+        with pytest.raises(InvalidInputError, match="not accepted"):
+            security_keys.add(session, user=user, answer=given, label="Mine", settings=settings)
+        session.add(SecurityKey(user_id=user.id, label="", credential_id=b"a", public_key=b"b", sign_count=0))
+        signing_in = security_keys.ask(session, user=user, settings=settings)
+        assert signing_in is not None
+        with pytest.raises(RefusedKeyError):
+            security_keys.check(session, user=user, answer=KeyAnswer(answer, signing_in.challenge), settings=settings)
 
 
 def test_organisers_are_led_to_it_before_they_organise_if_operators_require_it(demanding_site: Site) -> None:
