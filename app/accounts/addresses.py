@@ -63,8 +63,6 @@ def request(session: Session, *, user: User, email: str, address: str, site: str
 def confirm(session: Session, *, user: User, secret: str, keep: WebSession | None, settings: Settings) -> None:
     """Change the address of a signed-in user to the one that a link was sent to, and tell the old address.
 
-    All links and all other sessions of the account end: they may have been obtained with the old mailbox.
-
     Args:
         keep: the session to keep.
 
@@ -77,19 +75,30 @@ def confirm(session: Session, *, user: User, secret: str, keep: WebSession | Non
     stored = links.use(session, secret, LinkPurpose.CHANGE_ADDRESS)
     _lock(session, email)
     registration.check_room(session, email, settings)
-    change(session, user=stored, email=email, site=settings.public_url, actor=stored)
+    change(session, user=stored, email=email, site=settings.public_url, actor=stored, keep=keep)
     # After `change`, which finds an account that is being deleted at the same time.
     if removal.deleted_with(session, stored.mailbox, settings) is not None:
         raise ConflictError(
             "An account with this mailbox was deleted. Its quota and bans are for a new registration with it, so "
             "no other account can have it. Use another address."
         )
-    ended = delete(WebSession).where(WebSession.user_id == user.id)
-    session.execute(ended.where(WebSession.id != keep.id) if keep else ended)
 
 
-def change(session: Session, *, user: User, email: str, site: str, actor: User | None = None) -> None:
+def change(
+    session: Session,
+    *,
+    user: User,
+    email: str,
+    site: str,
+    actor: User | None = None,
+    keep: WebSession | None = None,
+) -> None:
     """Change the address of a user (of this transaction) to a normalised one that the person receives email at.
+
+    All links and sessions of the account end: they may have been obtained with the old mailbox.
+
+    Args:
+        keep: a session to keep.
 
     Raises:
         ConflictError: another account has the address, or another spelling of it.
@@ -106,6 +115,8 @@ def change(session: Session, *, user: User, email: str, site: str, actor: User |
     _follow(session, user, email)
     user.email, user.mailbox = email, mailbox(email)
     links.revoke(session, user)
+    ended = delete(WebSession).where(WebSession.user_id == user.id)
+    session.execute(ended.where(WebSession.id != keep.id) if keep else ended)
     session.flush()
     outbox.put(session, to=old, template="address-changed", site=site)
     audit.record(session, actor=actor, action="user.change_address", subject=user)

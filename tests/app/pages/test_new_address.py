@@ -130,6 +130,16 @@ def test_the_api_sends_the_link_for_the_password(embedded_site: Site, email: str
     assert answer.status_code == status
 
 
+def test_sessions_end_as_the_email_to_the_old_address_says_also_if_operators_change_it(embedded_site: Site) -> None:
+    with embedded_site.writing() as session:
+        ada = make_user(session)
+    with signed_in(embedded_site, ada.email) as client:
+        with embedded_site.writing() as session:
+            addresses.change(session, user=session.get_one(User, ada.id), email=NEW, site="https://voc.example")
+        assert "All other sessions were signed out" in the_mail(embedded_site, ada.email)
+        assert client.get("/account").status_code == 303
+
+
 def test_a_policy_of_domains_holds_for_new_addresses() -> None:
     with pytest.raises(InvalidInputError):
         addresses.checked(User(email="a@lab.example"), NEW, RegistrationPolicy(domains=("lab.example",)))
