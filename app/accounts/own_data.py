@@ -35,5 +35,7 @@ def stored_about(session: Session, user: User) -> dict[str, list[dict[str, Any]]
         rows = select(*shown).where(is_own)
         if name == "audit_events":
             rows = rows.where(of_own)
+        if name == "submissions":  # which stay with a team that the person has left
+            rows = rows.where(table.c.team_id.in_(teams))
         found[name] = [dict(row) for row in session.execute(rows.order_by(*table.primary_key)).mappings()]
     return found

@@ -16,6 +16,7 @@ from tests.support.phases import complete
 from tests.support.scored import make_published, make_scored
 from tests.support.site import Site
 from vocboard.app.accounts.models import User
+from vocboard.app.accounts.own_data import stored_about
 from vocboard.app.challenges.models import Ban, Challenge
 from vocboard.app.challenges.phases import phases_of
 from vocboard.app.database import Database, now
@@ -186,6 +187,8 @@ def test_who_leaves_sees_and_changes_nothing_more(database: Database, people: tu
         with pytest.raises(NotFoundError):
             publishing.publish(session, submission_id=made.id, user=bob)
         assert not queries.mine(session, user=bob).items
+        session.get_one(Submission, made.id).note = "What the team has found out since"
+        assert not stored_about(session, bob)["submissions"]
         assert [one.id for one in queries.mine(session, user=ada).items] == [made.id]
         assert team_of(session, challenge.id, bob) is None
         with pytest.raises(ConflictError, match="only member"):
