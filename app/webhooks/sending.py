@@ -91,10 +91,8 @@ async def _post(url: str, body: str, headers: dict[str, str], anywhere: bool) ->
                 ) as response,
             ):
                 return Answer(response.status_code)
-    except ForbiddenAddressError:
-        return Answer(None, "not a public address")
-    except socket.gaierror:
-        return Answer(None, "unknown host")
+    except (ForbiddenAddressError, socket.gaierror):  # alike, or it would tell which names the server's network has
+        return Answer(None, "no public address")
     except (TimeoutError, httpx.TimeoutException):
         return Answer(None, "no answer in time")
     except httpx.ConnectError as error:
