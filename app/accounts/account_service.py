@@ -13,12 +13,13 @@ from anyio import to_thread
 from sqlalchemy.orm import Session
 
 from vocboard.app import rate_limits
-from vocboard.app.accounts import addresses, administration, links, password_changes, registration, service
-from vocboard.app.accounts.models import LinkPurpose, User, WebSession
+from vocboard.app.accounts import addresses, administration, links, password_changes, queries, registration, service
+from vocboard.app.accounts.models import ApiToken, LinkPurpose, User, WebSession
 from vocboard.app.accounts.password_work import PasswordWork
 from vocboard.app.accounts.people import valid_email
 from vocboard.app.accounts.terms import Terms
 from vocboard.app.database import Database
+from vocboard.app.errors import NotSignedInError
 from vocboard.app.rate_limits import network
 from vocboard.app.settings import Settings
 
@@ -151,6 +152,31 @@ class AccountService:
         password_hash = await self.password_work.hashed(new_password, client=network(address))
         changed = {"verified_hash": verified_hash, "password_hash": password_hash, "keep": keep}
         await self.write(password_changes.change, user=user, **changed, site=self.settings.public_url)
+
+    async def create_token(
+        self, user: User, *, password: str, used: WebSession | None, address: str, **wanted: Any
+    ) -> tuple[ApiToken, str]:
+        """Create a token as `tokens.create_token`, after verifying the password.
+
+        Args:
+            used: the browser's session.
+
+        Raises:
+            WrongPasswordError: for `password`; the attempt is counted.
+            NotSignedInError: the password was changed, or the session ended, in the meantime.
+            InvalidInputError, ConflictError: as `tokens.create_token`.
+            LimitedError, BusyError: as `register`.
+        """
+        verified_hash = await self.verify(user, password, field="password", address=address)
+
+        def create(session: Session) -> tuple[ApiToken, str]:
+            stored = queries.locked_user(session, user.id)  # after what ends all tokens, which locks it, too
+            has_ended = used is None or service.still_valid(session, used) is None
+            if stored is None or stored.password_hash != verified_hash or has_ended:
+                raise NotSignedInError("You were signed out, or the password was changed, in the meantime.")
+            return service.create_token(session, user=stored, **wanted)
+
+        return await self.write(create)
 
     async def request_address(self, user: User, *, email: str, password: str, address: str, field: str) -> None:
         """Send a link to a new email address of a user, without revealing whether the address has an account.

@@ -146,10 +146,11 @@ async def create_token(visit: SignedInVisit, form: Annotated[TokenForm, Form()])
     """Create a token after verifying the password; the account page shows its secret once."""
     days = int(form.lifetime) if form.lifetime in map(str, LIFETIMES_DAYS) else 0  # the service rejects 0
     try:
-        await visit.accounts.verify(visit.user, form.password, field="password", address=visit.address)
-        token, secret = await visit.accounts.write(
-            accounts.create_token,
-            user=visit.user,
+        token, secret = await visit.accounts.create_token(
+            visit.user,
+            password=form.password,
+            used=visit.identity.session,
+            address=visit.address,
             label=form.label,
             scopes=[Scope(scope) for scope in form.scopes if scope in set(Scope)],
             lifetime=min(timedelta(days=days), visit.settings.token_lifetime),

@@ -4,12 +4,14 @@ import re
 from datetime import timedelta
 from pathlib import Path
 
+import pytest
 from sqlalchemy import select
 
 from tests.support.browsing import send_form, sign_in, signed_in
 from tests.support.factories import PASSWORD, make_token, make_user
 from tests.support.site import Site, serving
-from vocboard.app.accounts.models import ApiToken, Role
+from vocboard.app.accounts import administration, password_changes, passwords
+from vocboard.app.accounts.models import ApiToken, Role, WebSession
 from vocboard.app.database import now
 from vocboard.app.settings import Settings
 
@@ -50,6 +52,31 @@ def test_a_token_needs_the_password_again(embedded_site: Site) -> None:
             assert not SECRET.search(answer.text)
             assert "not this one" not in answer.text
         assert "You have no tokens." in client.get("/account").text
+
+
+@pytest.mark.parametrize("what", ["a new password", "signed out everywhere"])
+def test_what_ends_all_tokens_leaves_none_that_is_just_being_created(
+    embedded_site: Site, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    email, matches = account(embedded_site), passwords.matches
+
+    def ending(password: str, password_hash: str | None) -> bool:
+        found = matches(password, password_hash)
+        with embedded_site.writing() as session:
+            user, kept = administration.get_user(session, email), session.scalars(select(WebSession)).one()
+            if what == "a new password":
+                password_changes.set_hash(session, user=user, password_hash=passwords.hashed("another"), keep=kept)
+            else:
+                administration.end_sessions(session, user=user)
+        return found
+
+    with signed_in(embedded_site, email) as client:
+        monkeypatch.setattr(passwords, "matches", ending)
+        send_form(
+            client, "/account", "/account/tokens", label="cluster", scopes="read", lifetime="30", password=PASSWORD
+        )
+    with embedded_site.database.reading() as session:
+        assert session.scalars(select(ApiToken)).all() == []
 
 
 def test_a_token_ends_when_the_server_says(sqlite_url: str, tmp_path: Path) -> None:
