@@ -38,7 +38,7 @@ MAX_DATA_LINKS, MAX_DATA_TITLE_LENGTH, MAX_DATA_BYTES = 50, 100, 10**15
 MAX_SUBMISSIONS = 10_000
 MAX_PERIOD = timedelta(days=366)
 EARLIEST, LATEST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)  # of all dates
-DATES = ("opens_at", "closes_at", "leaderboard_from", "freezes_at", "anonymous_until")
+DATES = ("opens_at", "closes_at", "leaderboard_from", "freezes_at", "anonymous_until")  # of phases
 MAX_PHASE_TITLE_LENGTH = 100
 MAX_DOMAINS = 50
 MAX_QUESTIONS, MAX_ASKED_LENGTH, MAX_CHOICES, MAX_CHOICE_LENGTH = 10, 300, 20, 100  # to people who ask to be admitted
@@ -316,6 +316,7 @@ def check_rules(checks: FieldChecks, rules: ChallengeRules, edition: Edition | N
         checks.fail("decimals", f"Choose between 1 and {MAX_DECIMALS}.")
     if not 1 <= rules.team_size <= MAX_TEAM_SIZE:
         checks.fail("team_size", f"Choose between 1 and {MAX_TEAM_SIZE}.")
+    _check_date(checks, "teams_until", rules.teams_until)
     tidied = {
         "title": checks.line("title", rules.title, max_length=MAX_TITLE_LENGTH, required=True),
         "summary": checks.line("summary", rules.summary, max_length=MAX_SUMMARY_LENGTH),
@@ -434,16 +435,19 @@ def _check_ladder(checks: FieldChecks, rules: PhaseRules) -> None:
 
 
 def _check_dates(checks: FieldChecks, rules: PhaseRules) -> None:
-    dates = {name: getattr(rules, name) for name in DATES}
-    for name, instant in dates.items():
-        if instant is not None and instant.tzinfo is None:
-            checks.fail(name, "Give a time zone.")
-        elif instant is not None and not EARLIEST <= instant <= LATEST:
-            checks.fail(name, f"Choose a date between {EARLIEST.year} and {LATEST.year}.")
+    for name in DATES:
+        _check_date(checks, name, getattr(rules, name))
     if checks.messages.keys() & {"opens_at", "closes_at"} or rules.opens_at is None or rules.closes_at is None:
         return
     if rules.closes_at <= rules.opens_at:
         checks.fail("closes_at", "The closing date must be after the opening date.")
+
+
+def _check_date(checks: FieldChecks, name: str, instant: datetime | None) -> None:
+    if instant is not None and instant.tzinfo is None:
+        checks.fail(name, "Give a time zone.")
+    elif instant is not None and not EARLIEST <= instant <= LATEST:
+        checks.fail(name, f"Choose a date between {EARLIEST.year} and {LATEST.year}.")
 
 
 def _ordered_keys(checks: FieldChecks, edition: Edition, chosen: Sequence[str] | None) -> tuple[str, ...]:

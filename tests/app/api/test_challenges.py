@@ -113,6 +113,8 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"quota_period_seconds": 10**18}, "quota_period_seconds"),
     ({"opens_at": "2026-01-01T00:00:00"}, "opens_at"),
     ({"opens_at": "tomorrow"}, "opens_at"),
+    ({"teams_until": "2026-01-01T00:00:00"}, "teams_until"),
+    ({"teams_until": "0001-01-01T00:00:00Z"}, "teams_until"),
     ({"visibility": "secret"}, "visibility"),
     ({"slug": "another"}, "slug"),
     ({"quota_cuont": 1}, "quota_cuont"),
