@@ -37,13 +37,14 @@ def copy(session: Session, *, challenge: Challenge, user: User, slug: str, title
         ConflictError: the slug is taken.
     """
     rules = _for_new_truth(_undated(rules_of(challenge)))
+    draft = {"visibility": Visibility.DRAFT, "title": title.strip() or challenge.title, "teams_until": None}
     new = create(
         session,
         organiser=user,
         slug=slug,
         edition="" if challenge.edition_file else challenge.edition,
         edition_file=challenge.edition_file,
-        rules=rules.model_copy(update={"visibility": Visibility.DRAFT, "title": title.strip() or challenge.title}),
+        rules=rules.model_copy(update=draft),
     )
     for phase in phases_of(challenge):
         if phase.is_main:

@@ -155,6 +155,7 @@ def test_a_challenge_is_copied_for_the_next_year(case: Case) -> None:
             "closes_at": "2040-01-01T00:00:00Z",
             "freeze": "date",
             "freezes_at": "2040-02-01T00:00:00Z",
+            "teams_until": "2039-12-01T00:00:00Z",
         }
         assert client.patch(path, json=rules).status_code == 200
         for key, detail in (("shared", "mean"), ("open", "everything")):
@@ -170,7 +171,7 @@ def test_a_challenge_is_copied_for_the_next_year(case: Case) -> None:
         assert copied.headers["location"] == f"{API}/challenges/spring-2"
         assert client.post(f"{path}/copy", json={"slug": "spring-2"}).status_code == 409
         after = copied.json()
-        assert (after["title"], after["visibility"]) == ("Spring 2", "draft")
+        assert (after["title"], after["visibility"], after["teams_until"]) == ("Spring 2", "draft", None)
         assert [(one["key"], one["detail"], one["closes_at"]) for one in after["phases"]] == [
             *(("main", "curves", None), ("shared", "mean", None), ("open", "everything", None))
         ]
