@@ -81,12 +81,19 @@ def is_visible(character: str) -> bool:
 
 
 def cleaned(name: str) -> str:
-    """Remove invisible characters from text that users do not type, such as names of files and browsers.
+    """Remove what `character_error` finds from text that users do not type, such as names of files and browsers.
 
     >>> cleaned("results\\u202egz.tar\\x00")
     'resultsgz.tar'
+    >>> cleaned("e" + 9 * "\\u0301") == "e" + MAX_MARKS * "\\u0301"
+    True
     """
-    return "".join(filter(is_visible, name))
+    found, marks = [], 0
+    for character in filter(is_visible, name):
+        marks = marks + 1 if unicodedata.category(character) in _MARKS else 0
+        if marks <= MAX_MARKS:
+            found.append(character)
+    return "".join(found)
 
 
 def _joins(value: str, place: int) -> bool:

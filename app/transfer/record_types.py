@@ -7,7 +7,7 @@ from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
 from vocboard.app.challenges.rules import EARLIEST, LATEST
 from vocboard.app.database import Base
-from vocboard.app.forms import MAX_LINK_LENGTH, character_error, is_address
+from vocboard.app.forms import MAX_LINK_LENGTH, character_error, cleaned, is_address
 from vocboard.evaluator.declarations import BUILT_IN
 
 
@@ -30,6 +30,7 @@ def _possible(instant: datetime) -> datetime:
 
 
 Visible: TypeAlias = Annotated[str, AfterValidator(_visible)]
+FileName: TypeAlias = Annotated[str, AfterValidator(cleaned)]  # in an upload, where it may have other characters
 Link: TypeAlias = Annotated[str, Field(max_length=MAX_LINK_LENGTH), AfterValidator(_link)]
 Moment: TypeAlias = Annotated[AwareDatetime, AfterValidator(_possible)]
 Hash: TypeAlias = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]

@@ -33,6 +33,7 @@ from vocboard.app.transfer.record_types import (
     ClassName,
     Count,
     DeclaringRecord,
+    FileName,
     Hash,
     Key,
     Link,
@@ -216,7 +217,7 @@ class Warn(Record):
     code: Visible = Field(max_length=60)
     severity: Severity
     message: Visible = Field(max_length=2000)
-    file: Visible | None = Field(max_length=1000)
+    file: FileName | None = Field(max_length=1000)
     line: Count | None
 
 
@@ -309,7 +310,7 @@ class SubmissionRecord(DeclaringRecord):
     segmentation_classes: list[ClassName] | None = Field(max_length=10_000)
     archive_sha256: Hash
     archive_bytes: Count
-    archive_name: Visible = Field(max_length=255)
+    archive_name: FileName = Field(max_length=255)
     has_archive: bool
     entries: list[Entry] = Field(min_length=1, max_length=1000)
     warnings: list[Warn] = Field(max_length=100_000)

@@ -238,6 +238,21 @@ def test_lost_and_damaged_archives_do_not_keep_the_rest_from_being_exported(
 
 
 @ON_ONE_SET_UP
+def test_no_name_of_an_uploaded_file_keeps_a_challenge_from_being_exported(
+    backend: Backend, challenge: Challenge, other: Server, tmp_path: Path
+) -> None:
+    name = "__MACOSX/\u3164e" + 9 * "\u0301"  # which forms refuse in texts
+    warning = {"code": "ignored_files", "severity": "warning", "message": "Ignored.", "file": name, "line": None}
+    with backend.database.writing() as session:
+        session.execute(update(Submission).values(archive_name=name, warnings=[warning]))
+    organiser = challenge.organiser  # type: ignore[attr-defined]
+    imported = other.take(write_export(backend.database, backend.store, tmp_path / "spring.tar", organiser))
+    with other.database.reading() as session:
+        found = {(one.archive_name, one.warnings[0]["file"]) for one in _submissions(session, imported)}
+    assert found == {2 * ("__MACOSX/e" + 4 * "\u0301",)}
+
+
+@ON_ONE_SET_UP
 def test_an_export_that_is_not_sent_leaves_no_files(
     backend: Backend, challenge: Challenge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
