@@ -20,6 +20,7 @@ from vocboard.app.leaderboards.board import Board, Part
 from vocboard.app.leaderboards.models import FrozenLeaderboard, Rescore, RescoreState
 from vocboard.app.leaderboards.reported import reported_in
 from vocboard.app.leaderboards.service import board
+from vocboard.app.submissions.models import Submission
 from vocboard.app.transfer import records
 from vocboard.app.transfer.files import write_lines
 from vocboard.app.transfer.phase_records import (
@@ -144,7 +145,9 @@ def _corrections(session: Session, challenge: Challenge) -> Iterator[CorrectionR
     query = (
         select(Rescore, GroundTruthVersion.number)
         .join(GroundTruthVersion, GroundTruthVersion.id == Rescore.ground_truth_version_id)
-        .where(Rescore.challenge_id == challenge.id, _IS_APPLIED)
+        .outerjoin(Submission, Submission.id == Rescore.submission_id)
+        # Rehearsals are not exported.
+        .where(Rescore.challenge_id == challenge.id, _IS_APPLIED, Submission.is_rehearsal.is_not(True))
         .order_by(Rescore.finished_at, Rescore.id)
     )
     for row, number in session.execute(query):

@@ -29,15 +29,16 @@ from vocboard.app.challenges.rules import PhaseRules
 from vocboard.app.database import Database, now
 from vocboard.app.leaderboards import reported, statistics_states
 from vocboard.app.leaderboards.board import Board, Part
-from vocboard.app.leaderboards.corrections import Cause
+from vocboard.app.leaderboards.corrections import Cause, corrections
 from vocboard.app.leaderboards.export import as_csv, as_latex
-from vocboard.app.leaderboards.models import ReportedKind
+from vocboard.app.leaderboards.models import ReportedKind, Rescore
 from vocboard.app.leaderboards.reported import Report
 from vocboard.app.leaderboards.service import rules_of
 from vocboard.app.leaderboards.statistics import Failure
 from vocboard.app.leaderboards.statistics_states import StatisticsState
 from vocboard.app.organising import moderation, phase_changes
 from vocboard.app.participating import publishing
+from vocboard.app.rescores import service as rescores
 from vocboard.app.settings import Settings
 from vocboard.app.storage.archives import ArchiveStore
 from vocboard.app.submissions.models import Declared, Method
@@ -278,6 +279,21 @@ def test_phases_and_their_people_come_along(spring: Spring, other: Server, tmp_p
         quotas = [(one.count, one.reason) for one in phase_people.extra_quotas(session, imported)]
     assert admitted == [("val", "ada@lab.example"), ("val", "nobody@elsewhere.example")]
     assert quotas == [(3, ""), (2, "The server was down.")]
+
+
+@ON_ONE_SET_UP
+def test_a_rehearsal_that_was_evaluated_again_stays_where_it_is(spring: Spring, other: Server, tmp_path: Path) -> None:
+    rehearsal = spring.backend.submit(spring.organiser, spring.challenge, is_rehearsal=True)
+    evaluate_next(spring.backend.database, spring.backend.store, spring.backend.settings)
+    with spring.backend.database.writing() as session:
+        _, rescore = rescores.evaluate_again(session, submission_id=rehearsal, user=spring.organiser)
+    assert rescore is not None
+    work(spring.backend)
+    apply(spring.backend, rescore.id)
+    imported = other.take(spring.export(tmp_path / "spring.tar"))
+    with other.database.reading() as session:
+        assert [one.submission_id for one in session.scalars(select(Rescore))] == [None]
+        assert len(corrections(session, imported)) == 1
 
 
 def test_a_phase_that_freezes_between_export_and_import_freezes_with_what_counted(
