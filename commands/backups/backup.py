@@ -133,8 +133,9 @@ def _write(of: Installation, repository: Repository, key: PublicKey, taken: Take
 
 def _truth_files(of: Installation) -> Iterator[tuple[str, str, Path]]:
     """Yield the part, the name and the local path of each file of ground truth."""
-    for path in sorted(one for one in of.truth.iterdir() if one.is_file()):
-        yield TRUTH, path.name, path
+    for path in sorted(of.truth.iterdir()):
+        if path.is_file() and not path.name.startswith("."):  # a worker is still writing it: see `GroundTruth.save`
+            yield TRUTH, path.name, path
     for name in sorted(of.sealed_truth.names() if of.sealed_truth else ()):
         with of.sealed_truth.local(name) as path:  # type: ignore[union-attr]
             yield SEALED_TRUTH, name, path

@@ -28,7 +28,7 @@ from vocboard.app.settings import Settings
 from vocboard.app.storage.s3_objects import Bucket
 from vocboard.commands.admin.actions import operator
 from vocboard.commands.backups import database_copy
-from vocboard.commands.backups.repository import Repository
+from vocboard.commands.backups.repository import TRUTH, Repository
 from vocboard.commands.main import main
 from vocboard.worker import ground_truth_files
 from vocboard.worker.ground_truth_directory import GroundTruthDirectory
@@ -167,6 +167,7 @@ def test_yesterdays_backup_beside_todays_store_says_what_is_missing(
     challenge, user, backups = backend.challenge(), backend.user(), Repository(tmp_path / "backups")
     ids = [backend.submit(user, challenge, archive=bytes([number])) for number in range(3)]
     present, lost, damaged = (backend.submission(one).archive_sha256 for one in ids)
+    (backend.settings.truth / f".{backend.truth_file.name}.1").write_bytes(b"An import is just")
     admin(backend.settings, capsys, "backup", tmp_path / "backups")
     backend.submit(user, challenge, archive=b"today's")
     backend.store.remove(lost)
@@ -202,6 +203,7 @@ def test_yesterdays_backup_beside_todays_store_says_what_is_missing(
     assert f"missing or damaged in the store: {damaged}\n" in said
     assert "1 earlier backups removed\n" in said
     assert len(backups.names()) == 1
+    assert {file.name for file in backups.files(backups.names()[0]) if file.part == TRUTH} == {backend.truth_file.name}
     assert {path.parent.name + path.name for path in tmp_path.glob("backups/contents/*/*")} == {
         file.sha256 for file in backups.files(backups.names()[0])
     }
