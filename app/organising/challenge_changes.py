@@ -159,6 +159,8 @@ def change_phase(
         NotFoundError: there is no such phase.
         InvalidInputError, ConflictError: as `update` and `update_phase`.
     """
+    queries.lock_challenge(session, challenge.id)
+    queries.challenge_as_it_is(session, challenge.id)  # another organiser may have changed it before the lock
     phase = phase_named(challenge, key)
     rules = change(phase.rules)
     if not phase.is_main:

@@ -68,11 +68,14 @@ def change_phase(at: Transaction) -> str | None:
     """Change a phase; what is not given stays, and a time given as 'none' is removed."""
     user, challenge, key = at.user, at.challenge, at.arguments.key
     before = phase_named(challenge, key)
-    # Not `model_copy`, which would take the texts for what they name.
-    rules = PhaseRules(**{**before.rules.model_dump(), **given_rules(_given_rules(at))})
-    note = note_on_change(challenge, before, rules)
+
+    def change(rules: PhaseRules) -> PhaseRules:
+        # Not `model_copy`, which would take the texts for what they name.
+        return PhaseRules(**{**rules.model_dump(), **given_rules(_given_rules(at))})
+
+    note = note_on_change(challenge, before, change(before.rules))
     challenge_changes.change_phase(
-        at.session, challenge=challenge, user=user, key=key, title=at.arguments.title, change=lambda _rules: rules
+        at.session, challenge=challenge, user=user, key=key, title=at.arguments.title, change=change
     )
     return note
 

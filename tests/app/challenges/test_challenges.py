@@ -17,10 +17,10 @@ from vocboard.app.audit.models import AuditEvent
 from vocboard.app.challenges import service
 from vocboard.app.challenges.models import Challenge, Detail, Visibility
 from vocboard.app.challenges.phases import PhaseState, check_accepting, current_phase
-from vocboard.app.challenges.rules import ChallengeRules
+from vocboard.app.challenges.rules import ChallengeRules, PhaseRules
 from vocboard.app.database import Database, now
 from vocboard.app.errors import ConflictError, ForbiddenError, InvalidInputError, NotFoundError
-from vocboard.app.organising import archiving, challenge_changes
+from vocboard.app.organising import archiving, challenge_changes, phase_changes
 from vocboard.app.submissions.models import State
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -258,3 +258,31 @@ def test_who_saves_rules_while_another_organiser_archives_does_not_change_an_arc
                 archiving.archive(session, challenge=found, user=session.get_one(User, organiser.id))
             with pytest.raises(ConflictError, match="is archived"):
                 challenge_changes.update(saving, challenge=challenge, user=user, rules=rules())
+
+
+@pytest.mark.services
+def test_two_organisers_who_change_different_rules_of_a_phase_at_once_both_do(postgres_url: str) -> None:
+    with contextlib.closing(Database(postgres_url)) as database:
+        with database.writing() as session:
+            organiser = make_organiser(session)
+            challenge = make_challenge(session, organiser=organiser, slug="voc")
+            given = PhaseRules(competitions=("comp1",))
+            phase_changes.add_phase(session, challenge=challenge, user=organiser, key="late", title="Late", rules=given)
+
+        def change(session: Session, challenge: Challenge, **rules: Any) -> PhaseRules:
+            return challenge_changes.change_phase(
+                session,
+                challenge=challenge,
+                user=session.get_one(User, organiser.id),
+                key="late",
+                title=None,
+                change=lambda before: before.model_copy(update=rules),
+            ).rules
+
+        with database.writing() as saving:
+            challenge = service.get_organised(saving, "voc", saving.get_one(User, organiser.id))
+            with database.writing() as session:
+                found = service.get_organised(session, "voc", session.get_one(User, organiser.id))
+                change(session, found, quota_count=9)
+            after = change(saving, challenge, detail=Detail.MEAN)
+        assert (after.quota_count, after.detail) == (9, Detail.MEAN)
