@@ -21,6 +21,7 @@ from vocboard.app.challenges.models import (
     TruthState,
     Visibility,
 )
+from vocboard.app.errors import NotFoundError
 
 _ANY_PHASE = aliased(ChallengePhase)  # not the one that a query is about
 
@@ -118,8 +119,14 @@ def challenge_by_slug(session: Session, slug: str, viewer: User | None) -> tuple
 
 
 def lock_challenge(session: Session, challenge_id: uuid.UUID) -> None:
-    """Lock the challenge on PostgreSQL until the transaction ends; rows that refer to it can still be added."""
-    session.execute(select(Challenge.id).where(Challenge.id == challenge_id).with_for_update(key_share=True))
+    """Lock the challenge on PostgreSQL until the transaction ends; rows that refer to it can still be added.
+
+    Raises:
+        NotFoundError: it was deleted after it had been read.
+    """
+    query = select(Challenge.id).where(Challenge.id == challenge_id)
+    if session.scalar(query.with_for_update(key_share=True)) is None:
+        raise NotFoundError("This challenge does not exist.")
 
 
 def challenge_as_it_is(session: Session, challenge_id: uuid.UUID) -> Challenge:

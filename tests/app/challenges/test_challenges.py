@@ -1,6 +1,7 @@
 """Challenges: who sees them, their rules and their phase."""
 
 import contextlib
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, timezone
 from itertools import product
 from typing import Any
@@ -286,3 +287,22 @@ def test_two_organisers_who_change_different_rules_of_a_phase_at_once_both_do(po
                 change(session, found, quota_count=9)
             after = change(saving, challenge, detail=Detail.MEAN)
         assert (after.quota_count, after.detail) == (9, Detail.MEAN)
+
+
+@pytest.mark.services
+@pytest.mark.parametrize("change", [archiving.delete_draft, archiving.archive, archiving.reopen])
+def test_a_draft_that_another_request_has_just_deleted_does_not_exist(
+    postgres_url: str, change: Callable[..., None]
+) -> None:
+    with contextlib.closing(Database(postgres_url)) as database:
+        with database.writing() as session:
+            organiser = make_organiser(session)
+            make_challenge(session, organiser=organiser, slug="voc", visibility=Visibility.DRAFT, ready=False)
+        with database.writing() as changing:
+            user = changing.get_one(User, organiser.id)
+            challenge = service.get_organised(changing, "voc", user)
+            with database.writing() as session:
+                other = session.get_one(User, organiser.id)
+                archiving.delete_draft(session, challenge=service.get_organised(session, "voc", other), user=other)
+            with pytest.raises(NotFoundError):
+                change(changing, challenge=challenge, user=user)
