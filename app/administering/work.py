@@ -133,7 +133,7 @@ def failed_submissions(session: Session) -> Sequence[FailedSubmissions]:
 def retry(session: Session, *, kind: Kind, failure: str, actor: User | None = None) -> int:
     """Let workers try jobs that have failed again; return how many."""
     keys = select(Job.key).where(Job.kind == kind, Job.failure == failure, Job.finished_at.is_not(None))
-    found = session.scalars(keys).all() if kind not in MAIL_KINDS else []
+    found = session.scalars(keys.distinct()).all() if kind not in MAIL_KINDS else []
     if found:
         jobs.retry_failed(session, kind, found)
         details = {"kind": kind.value, "failure": failure, "count": len(found)}

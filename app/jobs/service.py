@@ -31,13 +31,14 @@ from sqlalchemy import (
     exists,
     func,
     literal,
+    or_,
     select,
     tuple_,
     union_all,
     update,
 )
 from sqlalchemy.engine import CursorResult
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, aliased
 from sqlalchemy.sql.dml import ReturningUpdate
 
 from vocboard.app.database import ADDED, insert_into, lock_for_transaction, server_clock
@@ -143,10 +144,13 @@ def cancel(session: Session, kind: Kind, keys: Collection[uuid.UUID]) -> None:
 
 
 def retry_failed(session: Session, kind: Kind, keys: Collection[uuid.UUID]) -> None:
-    """Let failed jobs wait again."""
+    """Let failed jobs wait again; of those with the same key the last one, unless one waits or runs already."""
+    other = aliased(Job)
+    is_later = or_(other.finished_at.is_(None), and_(other.failure.is_not(None), other.created_at > Job.created_at))
+    has_later = exists().where(other.kind == Job.kind, other.key == Job.key, is_later)
     again = {"finished_at": None, "failure": None, "detail": None, "attempts": 0, "not_before": server_clock(session)}
-    failed = Job.kind == kind, Job.failure.is_not(None), Job.key.in_(keys)
-    _changed(session, update(Job).where(*failed).values(**again))
+    failed = Job.kind == kind, Job.failure.is_not(None), Job.finished_at.is_not(None), Job.key.in_(keys)
+    _changed(session, update(Job).where(*failed, ~has_later).values(**again))
     announce(session, kind)
 
 

@@ -86,6 +86,17 @@ def test_failed_ones_are_kept_and_can_be_tried_again(database: Database) -> None
     assert again.attempt == 1
 
 
+def test_of_two_that_have_failed_for_the_same_one_is_tried_again(database: Database) -> None:
+    for _ in range(2):
+        add(database, Kind.DIAGNOSIS)
+        assert stores(database, jobs.finish, claim(database), failure="error")
+    for _ in range(2):  # the second time, one waits already
+        with database.writing() as session:
+            jobs.retry_failed(session, Kind.DIAGNOSIS, [KEY])
+    assert claim(database) is not None
+    assert claim(database) is None
+
+
 @pytest.mark.services
 @pytest.mark.parametrize("wrong", [timedelta(hours=-1), timedelta(hours=1)], ids=["slow", "fast"])
 def test_a_machine_with_a_wrong_clock_claims_and_adds_as_others_do(
