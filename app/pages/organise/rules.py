@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, timedelta, tzinfo
 from itertools import zip_longest
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends, Request
 from markupsafe import Markup
@@ -146,8 +146,10 @@ TYPED_AS = {
     "quota_period_seconds": "quota_days",
     "ladder_step": "ladder_percent",
 }  # rules that the form has in another unit
+ROUNDED = (*DATES, "teams_until", *TYPED_AS)  # rules that can be stored more exactly than the form has them
 
 Typed = dict[str, Any]  # the fields of a form as they were typed: texts, and lists of texts
+Rules = TypeVar("Rules", bound=PhaseRules)
 
 
 async def _sent(request: Request) -> Typed:
@@ -333,6 +335,18 @@ def rules_in(form: Typed) -> ChallengeRules:
     return rules
 
 
+def _exact(rules: Rules, before: Rules, form: Typed, unchanged: Typed) -> Rules:
+    """Return the rules in a form, but as they are where nothing was changed: the form has dates without seconds.
+
+    Args:
+        before: the current rules.
+        unchanged: the form that says these.
+    """
+    fields = {name: TYPED_AS.get(name, name) for name in ROUNDED if getattr(rules, name, None) is not None}
+    kept = [name for name, field in fields.items() if form[field] == unchanged[field]]
+    return rules.model_copy(update={name: getattr(before, name) for name in kept})
+
+
 def _data_links(form: Typed, wrong: dict[str, str]) -> tuple[DataLink, ...]:
     links = []
     for number, (title, url, size, sha256) in enumerate(_data_rows(form), 1):
@@ -402,7 +416,8 @@ def edit(organised: Organised, sent: Sent) -> Response:
     try:
         with organised.writing() as (session, challenge):
             form = _within(form, challenge)
-            rules = rules_in(form)
+            unchanged = form_of(challenge, anywhere_on_earth=form["zone"] == EARTH_ZONE)
+            rules = _exact(rules_in(form), rules_of(challenge), form, unchanged)
             done = done_with(challenge, phase_named(challenge, MAIN_PHASE), rules) or "saved"
             challenge_changes.update(session, challenge=challenge, user=organised.user, rules=rules)
     except (ConflictError, InvalidInputError) as error:
@@ -460,8 +475,10 @@ def change_phase(organised: Organised, key: str, sent: Sent) -> Response:
     form = OF_A_NEW_PHASE | sent
     try:
         with organised.writing() as (session, challenge):
-            rules = _phase_rules_in(form, challenge)
-            done = done_with(challenge, phase_named(challenge, key), rules) or "phase-saved"
+            before = phase_named(challenge, key)
+            unchanged = as_typed(before.rules, zone_of(challenge))
+            rules = _exact(_phase_rules_in(form, challenge), before.rules, form, unchanged)
+            done = done_with(challenge, before, rules) or "phase-saved"
             phase_changes.update_phase(
                 session, challenge=challenge, user=organised.user, key=key, title=form["title"], rules=rules
             )

@@ -14,13 +14,14 @@ from tests.support.browsing import from_here, send_form, signed_in, token_of
 from tests.support.factories import make_challenge, make_organiser
 from tests.support.scored import make_published
 from tests.support.site import Site
-from vocboard.app.challenges.models import Challenge, Freeze, Visibility
+from vocboard.app.challenges.models import Challenge, Detail, Freeze, Visibility
 from vocboard.app.challenges.phases import phase_named
 from vocboard.app.challenges.queries import challenge_with_phases
-from vocboard.app.challenges.rules import DataLink, rules_of
+from vocboard.app.challenges.rules import DataLink, PhaseRules, rules_of
 from vocboard.app.database import now
 from vocboard.app.errors import InvalidInputError
-from vocboard.app.pages.organise.rules import OF_A_NEW_CHALLENGE, SECTIONS, done_with, form_of, rules_in
+from vocboard.app.organising.phase_changes import add_phase
+from vocboard.app.pages.organise.rules import OF_A_NEW_CHALLENGE, SECTIONS, as_typed, done_with, form_of, rules_in
 
 START = datetime(2027, 1, 1, 12, tzinfo=UTC)
 
@@ -51,6 +52,9 @@ def test_a_section_is_saved_apart_and_leaves_the_others(embedded_site: Site) -> 
     with embedded_site.writing() as session:
         organiser = make_organiser(session)
         challenge = make_with_rules(session, organiser=organiser)
+        # More exactly than the form has it.
+        challenge.main_phase.freezes_at = NOON + timedelta(days=3, seconds=59)
+        challenge.main_phase.quota_period_seconds = 8646
         page, email, before = f"/organise/{challenge.slug}/edit", organiser.email, rules_of(challenge)
         challenge_id = challenge.id
     with signed_in(embedded_site, email) as client:
@@ -140,6 +144,21 @@ def test_a_new_phase_takes_the_rules_of_the_last_one_but_not_its_dates(embedded_
         }
         added = client.post(f"{page}/new", data=fields, headers=from_here(client))
         assert added.headers.get("location") == f"{page}?done=phase-added"
+
+
+def test_a_phase_keeps_what_is_not_changed_more_exactly_than_the_form_has_it(embedded_site: Site) -> None:
+    rules = PhaseRules(competitions=("comp1",), closes_at=START + timedelta(seconds=59), quota_period_seconds=8646)
+    with embedded_site.writing() as session:
+        organiser = make_organiser(session)
+        challenge = make_challenge(session, organiser=organiser)
+        add_phase(session, challenge=challenge, user=organiser, key="late", title="Late", rules=rules)
+        page, email, challenge_id = f"/organise/{challenge.slug}/phases/late", organiser.email, challenge.id
+    with signed_in(embedded_site, email) as client:
+        typed = as_typed(rules) | {"title": "Later", "detail": "mean"}
+        assert send_form(client, page, **typed).headers["location"].endswith("done=phase-saved")
+    with embedded_site.writing() as session:
+        after = phase_named(challenge_with_phases(session, challenge_id), "late")
+    assert (after.title, after.rules) == ("Later", rules.model_copy(update={"detail": Detail.MEAN}))
 
 
 def test_dates_are_only_said_to_have_moved_if_some_have(embedded_site: Site) -> None:
