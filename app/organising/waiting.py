@@ -5,12 +5,12 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from sqlalchemy import Integer, cast, func, select
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, aliased
 
 from vocboard.app.announcements.queries import open_questions
 from vocboard.app.challenges.admission_requests import count_open
 from vocboard.app.challenges.ground_truth import needs_confirmation
-from vocboard.app.challenges.models import GroundTruthVersion, TruthState
+from vocboard.app.challenges.models import ChallengePhase, GroundTruthVersion, Scoring, TruthState
 from vocboard.app.leaderboards.models import Rescore, RescoreState
 from vocboard.app.organising.recent import LARGE, Recent
 from vocboard.app.submissions.models import State, Submission
@@ -25,7 +25,7 @@ class Waiting:
         questions: without an answer.
         requests: to be admitted, to be decided.
         failed: submissions that could not be evaluated, or that organisers marked as failed.
-        to_confirm: versions of the ground truth with warnings that nobody has confirmed.
+        to_confirm: versions of the ground truth with warnings that nobody has confirmed, newer than the current one.
         rescores: ready to be applied or discarded.
     """
 
@@ -53,10 +53,18 @@ def waiting(session: Session, challenge_ids: Collection[uuid.UUID]) -> Mapping[u
         found[challenge_id].questions = questions
     for challenge_id, requests in count_open(session, challenge_ids).items():
         found[challenge_id].requests = requests
-    versions = select(GroundTruthVersion).where(
-        GroundTruthVersion.challenge_id.in_(challenge_ids),
-        GroundTruthVersion.state == TruthState.READY,
-        GroundTruthVersion.confirmed_at.is_(None),
+    current = aliased(GroundTruthVersion)
+    versions = (
+        select(GroundTruthVersion)
+        .join(ChallengePhase, ChallengePhase.id == GroundTruthVersion.phase_id)
+        .outerjoin(Scoring, Scoring.id == ChallengePhase.current_scoring_id)
+        .outerjoin(current, current.id == Scoring.ground_truth_version_id)
+        .where(
+            GroundTruthVersion.challenge_id.in_(challenge_ids),
+            GroundTruthVersion.state == TruthState.READY,
+            GroundTruthVersion.confirmed_at.is_(None),
+            current.number.is_(None) | (GroundTruthVersion.number > current.number),
+        )
     )
     for version in session.scalars(versions):
         found[version.challenge_id].to_confirm += needs_confirmation(version)

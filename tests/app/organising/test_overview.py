@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from tests.support.factories import make_challenge, make_organiser, make_reported, make_user
+from tests.support.factories import make_challenge, make_organiser, make_reported, make_truth, make_user
 from tests.support.phases import complete
 from tests.support.scored import make_scored
 from vocboard.app.accounts.models import User
@@ -78,6 +78,23 @@ def test_submissions_to_a_large_challenge_are_counted_at_most_once_a_minute(
     monkeypatch.setattr(submissions, "_recent_counts", Recent())  # a minute later
     monkeypatch.setattr(waiting, "_recent", Recent())
     assert counted() == (5, 6, 4)
+
+
+def test_nobody_has_to_confirm_ground_truth_that_a_newer_version_has_replaced(database: Database) -> None:
+    def to_confirm() -> int:
+        with database.reading() as session:
+            return waiting.waiting(session, [challenge.id])[challenge.id].to_confirm
+
+    with database.writing() as session:
+        challenge = make_challenge(session, ready=False)
+        make_truth(session, challenge, current=False).warnings = [WARNING]
+    assert to_confirm() == 1
+    with database.writing() as session:
+        make_truth(session, complete(session, challenge.id))
+    assert to_confirm() == 0
+    with database.writing() as session:
+        make_truth(session, complete(session, challenge.id), current=False).warnings = [WARNING]
+    assert to_confirm() == 1
 
 
 def names(database: Database, challenge: Challenge, **filters: Any) -> list[str]:
