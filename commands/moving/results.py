@@ -58,7 +58,8 @@ def reports(
     if wrong:
         hint = "Scores are fractions here: give --percent if they are in per cent, or another --results-column."
         raise MisuseError("\n".join([*wrong[:MAX_WRONG], f"{path}: {len(wrong)} errors. {hint}"]))
-    is_ascending = next((one.is_ascending for one in draft.columns if _is_called(score, one.title)), False)
+    ranking = (one for one in draft.columns if _is_called(score, one.title) or _is_called(score, one.key))
+    is_ascending = next((one.is_ascending for one in ranking), False)
     found.sort(key=lambda each: each.mean or 0.0, reverse=not is_ascending)
     if len(found) < len(rows):
         draft.remarks.append(f"{len(rows) - len(found)} of {len(rows)} results have no score, and are left out.")

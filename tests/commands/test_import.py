@@ -11,12 +11,14 @@ import pytest
 
 from tests.support.factories import make_challenge, make_organiser, make_token
 from tests.support.site import Site, serving
+from vocboard.app.leaderboards.reported import MAX_REPORTED
 from vocboard.app.settings import Settings
 from vocboard.client.connection import Connection
 from vocboard.client.errors import ClientError, MisdirectedError, NetworkError
 from vocboard.commands.main import main
 from vocboard.commands.moving import create
-from vocboard.commands.moving.draft import Rules
+from vocboard.commands.moving.draft import Column, Draft, Rules
+from vocboard.commands.moving.results import reports
 
 pytestmark = pytest.mark.usefixtures("own_settings")
 
@@ -370,3 +372,11 @@ class Dying(Connection):
         if path != "/challenges":
             raise NetworkError("the connection was lost")
         return super().post(path, body, method=method)
+
+
+def test_the_best_results_are_carried_over_whatever_the_file_calls_the_column(tmp_path: Path) -> None:
+    file = tmp_path / "results.csv"
+    file.write_text("team,err\n" + "".join(f"Team {number},0.{number:02}\n" for number in range(60)))
+    draft = Draft("Gulls", columns=[Column("Mean error", "err", is_ascending=True)])
+    rows = reports(file, draft, column="", is_percent=False, classes=(), source="")
+    assert (len(rows), rows[0]["mean"], rows[-1]["mean"]) == (MAX_REPORTED, 0.0, 0.49)
