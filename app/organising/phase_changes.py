@@ -22,7 +22,7 @@ from vocboard.app.challenges.phases import (
     phases_of,
     phases_scored_with,
 )
-from vocboard.app.challenges.rules import MAX_PHASE_TITLE_LENGTH, PhaseRules, check_phase_rules
+from vocboard.app.challenges.rules import LATEST, MAX_PHASE_TITLE_LENGTH, PhaseRules, check_phase_rules
 from vocboard.app.database import add_unique, now
 from vocboard.app.errors import ConflictError, InvalidInputError
 from vocboard.app.forms import FieldChecks
@@ -253,7 +253,7 @@ def with_moved_dates(before: PhaseRules, after: PhaseRules) -> dict[str, datetim
             continue
         is_over = name != "freezes_at" and old <= now()
         if not is_over and abs(new - old) < timedelta(minutes=1):  # forms have minutes
-            dates[name] = new + moved
+            dates[name] = min(new + moved, LATEST)
     return dates
 
 
@@ -285,7 +285,11 @@ def moving_phases(challenge: Challenge, before: Phase, after: PhaseRules) -> lis
 
 
 def moves_dates(challenge: Challenge, before: Phase, after: PhaseRules) -> bool:
-    """Whether an extended deadline moves other dates of a phase, or the opening of another phase."""
+    """Whether an extended deadline moves other dates of a phase, or the opening of another; not if it is refused."""
+    checks = FieldChecks()
+    check_phase_rules(checks, after, None)
+    if checks.messages:
+        return False
     return bool(with_moved_dates(before.rules, after) or moving_phases(challenge, before, after))
 
 

@@ -113,6 +113,9 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"quota_period_seconds": 10**18}, "quota_period_seconds"),
     ({"opens_at": "2026-01-01T00:00:00"}, "opens_at"),
     ({"opens_at": "tomorrow"}, "opens_at"),
+    ({"closes_at": "2031-01-01T00:00:00"}, "closes_at"),
+    ({"closes_at": "9999-12-31T00:00:00Z"}, "closes_at"),
+    ({"closes_at": "2031-01-01T00:00:00Z", "leaderboard_from": "2030-01-01T00:00:00"}, "leaderboard_from"),
     ({"teams_until": "2026-01-01T00:00:00"}, "teams_until"),
     ({"teams_until": "0001-01-01T00:00:00Z"}, "teams_until"),
     ({"visibility": "secret"}, "visibility"),
@@ -122,7 +125,8 @@ WRONG: list[tuple[dict[str, Any], str]] = [
 
 
 def test_errors_are_reported_by_field(organiser: httpx.Client) -> None:
-    path = organiser.post("/api/v1/challenges", json=NEW).headers["location"]
+    dates = {"closes_at": "2030-01-01T00:00:00Z", "leaderboard_from": "2030-01-01T00:00:00Z"}
+    path = organiser.post("/api/v1/challenges", json=NEW | dates).headers["location"]
     before = organiser.get(path).json()
     for change, field in WRONG:
         response = organiser.patch(path, json={"summary": "Another one"} | change)

@@ -383,7 +383,8 @@ def test_a_new_detail_level_after_the_freeze_is_noted(world: World) -> None:
 
 
 def test_dates_that_move_with_a_deadline_are_noted(world: World) -> None:
-    given = {"closes_at": later(10), "freeze": "date", "freezes_at": later(12)}
+    last = "2200-01-01T00:00:00Z"  # of all dates
+    given = {"closes_at": later(10), "freeze": "date", "freezes_at": later(12), "leaderboard_from": last}
     assert world.client.patch(f"{PATH}/phases/main", json=given).json()["note"] is None
     for path, days in ((f"{PATH}/phases/main", 20), (PATH, 30)):
         note = world.client.patch(path, json={"closes_at": later(days)}).json()["note"]
