@@ -15,6 +15,7 @@ from sqlalchemy import exists, select
 from sqlalchemy.orm import Session, joinedload, selectinload
 
 from vocboard.app.accounts.models import User
+from vocboard.app.accounts.people import normalised_email
 from vocboard.app.announcements.queries import announcements_of, visible_questions
 from vocboard.app.audit import service as audit
 from vocboard.app.challenges import service as challenges
@@ -370,7 +371,12 @@ def _people(session: Session, challenge_id: uuid.UUID) -> list[Person]:
 
 
 def _bans(session: Session, challenge_id: uuid.UUID) -> Iterator[BanRecord]:
-    """Yield the bans from a challenge, with the address that each holds for elsewhere."""
+    """Yield the bans from a challenge, with the address that each holds for elsewhere.
+
+    Those of deleted accounts hold for nobody elsewhere, as they have no address any more.
+    """
     for ban in bans_of(session, challenge_id):
         email = ban.email or ban.user.email
+        if normalised_email(email) is None:
+            continue
         yield BanRecord(**same_fields(BanRecord, ban) | {"email": email}, person=ban.user_id)

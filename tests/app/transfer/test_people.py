@@ -22,7 +22,7 @@ from vocboard.app.challenges.models import Challenge, ChallengeInvitation, Chall
 from vocboard.app.errors import ForbiddenError, InvalidArchiveError, InvalidInputError
 from vocboard.app.organising import bans
 from vocboard.app.organising.bans import Results
-from vocboard.app.participating import publishing
+from vocboard.app.participating import leaving, publishing
 from vocboard.app.transfer.importing_people import addresses_in, report_of
 
 CARL, EVE, OLGA = "carl@lab.example", "eve@lab.example", "olga@lab.example"
@@ -94,6 +94,18 @@ def test_bans_hold_and_an_invited_organiser_organises(
         bans.lift_ban(session, challenge=challenge, person=entrant, user=other.organiser, site="https://x")
         session.flush()
         require_not_banned(session, user_id=eve.id, challenge_id=copy.id)
+
+
+@pytest.mark.usefixtures("exported")
+def test_the_ban_of_a_deleted_account_holds_for_nobody_elsewhere(
+    backend: Backend, other: Server, tmp_path: Path
+) -> None:
+    with backend.database.writing() as session:
+        eve, olga = (session.scalars(select(User).where(User.email == email)).one() for email in (EVE, OLGA))
+        leaving.delete_account(session, user=eve, naming=leaving.Naming.KEEP_NAME, settings=backend.settings)
+    imported = other.take(write_export(backend.database, backend.store, tmp_path / "later.tar", olga))
+    with other.database.reading() as session:
+        assert list(bans_of(session, imported.id)) == []
 
 
 def test_an_archive_gives_nobody_rights(exported: Path, other: Server) -> None:
