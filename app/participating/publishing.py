@@ -66,6 +66,7 @@ def publish(
         raise AlreadyPublishedError(_already_published(submission, others[0], keys))
     for other in others:
         _make_way(session, other, keys, user=user, submission=submission)
+    submission.publish_when_scored = False  # what somebody publishes after the freezing date is a later result
     _show(submission, keys)
     details: dict[str, Any] = {} if competitions is None else {"competitions": keys}
     if others:

@@ -190,6 +190,22 @@ def test_results_promised_too_late_do_not_count(database: Database, world: World
     assert ranks(show(database, world, Part.LATER)) == [(1, "Late")]
 
 
+def test_a_promised_result_that_its_owner_publishes_too_late_does_not_count(
+    database: Database, world: World, clock: Clock
+) -> None:
+    with database.writing() as session:
+        given = {"published": False, "publish_when_scored": True, "state": State.QUEUED}
+        better = make_published(session, world.challenge, world.people[1], "Method 1", 0.9, **given)
+    score(database, better.id)  # it stays private, because the method has a published result
+    clock.advance(DAY + HOUR / 2)
+    with database.writing() as session:
+        publishing.publish(session, submission_id=better.id, user=world.people[1], replace=True)
+    with database.writing() as session:
+        freezing.freeze_phase(session, world.challenge.main_phase.id)
+    assert ranks(show(database, world)) == IN_ORDER
+    assert ranks(show(database, world, Part.LATER)) == [(1, "Method 1")]
+
+
 def test_a_copy_is_final_once_no_upload_can_come_any_more(database: Database, world: World, clock: Clock) -> None:
     clock.advance(DAY + HOUR / 2)
     show(database, world)
