@@ -44,7 +44,7 @@ def read_live(
         detail=phase.rules.detail,
         ladder_step=phase.rules.ladder_step,
         entries=tuple(one.entry for one in found),
-        corrections=corrections(session, challenge),
+        corrections=corrections(session, challenge, phase, rules.key),
         has_statistics=challenge.statistics,
     )
 

@@ -16,8 +16,9 @@ from sqlalchemy import and_, or_, select
 from sqlalchemy.orm import Session
 
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion
+from vocboard.app.challenges.phases import Phase
 from vocboard.app.leaderboards.models import Rescore, RescoreState
-from vocboard.app.submissions.models import Method, State, Submission
+from vocboard.app.submissions.models import Method, State, Submission, SubmissionEntry
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +49,18 @@ class Correction:
         return cls(**{**kept, "id": uuid.UUID(kept["id"]), "applied_at": datetime.fromisoformat(kept["applied_at"])})
 
 
-def corrections(session: Session, challenge: Challenge) -> tuple[Correction, ...]:
-    """Return the applied re-scores to show on leaderboards, newest first: of all, and of published submissions."""
+def corrections(session: Session, challenge: Challenge, phase: Phase, competition: str) -> tuple[Correction, ...]:
+    """Return the applied re-scores to show on a leaderboard, newest first.
+
+    Those of all results with the phase's ground truth or by other rules, and of single submissions that it lists:
+    others may be on leaderboards that are hidden or anonymous.
+    """
+    is_listed = SubmissionEntry.competition == competition, SubmissionEntry.is_private.is_(False)
+    of_one = and_(
+        Submission.phase_id == phase.id, Submission.published_at.is_not(None), Submission.entries.any(and_(*is_listed))
+    )
+    is_of_truth = GroundTruthVersion.phase_id == phase.truth_phase_id
+    of_all = and_(Rescore.submission_id.is_(None), or_(is_of_truth, Rescore.edition_changes.is_not(None)))
     rows = session.execute(
         select(
             Rescore.id,
@@ -67,7 +78,7 @@ def corrections(session: Session, challenge: Challenge) -> tuple[Correction, ...
         .where(
             Rescore.challenge_id == challenge.id,
             Rescore.state == RescoreState.APPLIED,
-            Rescore.submission_id.is_(None) | Submission.published_at.is_not(None),
+            or_(of_all, of_one),
         )
         .order_by(Rescore.finished_at.desc(), Rescore.id)
     )

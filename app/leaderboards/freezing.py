@@ -186,7 +186,7 @@ def _freeze(
             "detail": phase.rules.detail.value,
             "statistics": challenge.statistics,
             "ladder_step": phase.rules.ladder_step,
-            "corrections": [one.as_json() for one in corrections(session, challenge)],
+            "corrections": [one.as_json() for one in corrections(session, challenge, phase, competition.key)],
             "entries": [one.entry.as_json() for one in in_time],
         }
         session.add(

@@ -7,19 +7,22 @@ from typing import Any
 import httpx
 import pytest
 from lxml import html
+from sqlalchemy import select
 
 from tests.support.browsing import from_here, signed_in, token_of
 from tests.support.clock import Clock
 from tests.support.factories import make_challenge, make_organiser, make_token, make_user
+from tests.support.phases import complete
 from tests.support.scored import make_published, make_scored
 from tests.support.site import Site
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges import service
-from vocboard.app.challenges.models import Admission, Challenge, Visibility
+from vocboard.app.challenges.models import Admission, Challenge, GroundTruthVersion, Visibility
 from vocboard.app.challenges.phases import PhaseState, phase_named
 from vocboard.app.database import now
 from vocboard.app.errors import ForbiddenError
 from vocboard.app.intake.submitting import check_admitted
+from vocboard.app.leaderboards.models import Rescore, RescoreState
 from vocboard.app.submissions.quota import quotas
 
 DAY = timedelta(days=1)
@@ -367,6 +370,26 @@ def test_results_stay_on_overviews_until_the_next_phase_has_some(world: World, c
             make_published(session, world.challenge(), world.person, "Finalist", 0.4, phase_key="final")
         assert "Finalist" in visitor.get("/").text
         assert "Winner" not in visitor.get("/").text
+
+
+def test_a_leaderboard_announces_the_re_scores_of_its_own_results(world: World) -> None:
+    world.add("blind", anonymous_until=later(2))
+    world.add("other", has_own_ground_truth=True)
+    with world.site.writing() as session:
+        challenge = complete(session, world.challenge().id)
+        hidden = make_published(session, challenge, world.person, "Blind method", 0.5, phase_key="blind")
+        make_published(session, challenge, world.person, "Method", 0.5)
+        version = session.scalars(select(GroundTruthVersion.id)).one()
+        given = {"challenge_id": challenge.id, "ground_truth_version_id": version, "evaluator_version": "1.0.0"}
+        applied = {**given, "state": RescoreState.APPLIED, "finished_at": now()}
+        session.add(Rescore(**applied, reason="One result", submission_id=hidden.id))
+        session.add(Rescore(**applied, reason="All results"))
+    announced = {}
+    for phase in ("main", "blind", "other"):
+        found = world.client.get(f"{PATH}/leaderboards/comp1?phase={phase}").json()["corrections"]
+        announced[phase] = sorted((one["reason"], one["method"]) for one in found)
+    all_results = ("All results", None)
+    assert announced == {"main": [all_results], "blind": [all_results, ("One result", "hidden")], "other": []}
 
 
 def test_a_new_detail_level_after_the_freeze_is_noted(world: World) -> None:
