@@ -60,13 +60,14 @@ class RankTest:
 
 
 def rank_test(board: Board, metric: Metric) -> RankTest | None:
-    """Compare the first methods of a leaderboard that have a score in every class.
+    """Compare the first methods of a leaderboard that have a score in every class that has any.
 
     Returns:
         None where fewer than two methods have one, or there are fewer than five classes (always if none are shown).
     """
     table = board.rows.tables[metric]
     scores = table.scores[:, 1:]
+    scores = scores[:, ~np.isnan(scores).all(axis=0)]  # nobody has a score in a class without positives
     compared = np.flatnonzero(~np.isnan(scores).any(axis=1))[:MAX_METHODS]
     if len(compared) < 2 or scores.shape[1] < MIN_CLASSES:
         return None

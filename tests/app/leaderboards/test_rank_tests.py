@@ -114,6 +114,8 @@ def test_only_what_is_shown_is_compared_of_at_most_twenty_methods_in_at_least_fi
     assert (len(found.rows), found.left_out, found.statistic, set(found.mean_ranks)) == (20, 4, 0.0, {10.5})
     assert (found.is_significant, found.groups) == (False, ((0, 19),))
     assert {shown.rows[row].method for row in found.rows} == {f"m{n}" for n in range(20)}
+    with_empty = board(*good, gap, undefined, classes=(*CLASSES, "without positives"))  # nobody has a score in it
+    assert rank_test(with_empty, shown.metric) == found
     assert rank_chart(board(*good, classes=()), shown.metric) is None
     assert rank_chart(board(*good, classes=CLASSES[:4]), shown.metric) is None
     assert rank_chart(board(good[0], gap, classes=CLASSES), shown.metric) is None
