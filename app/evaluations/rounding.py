@@ -25,7 +25,8 @@ def rounded_median(values: Sequence[float], decimals: int) -> float | None:
     """
     if not values:
         return None
-    median = statistics.median(Decimal(str(value)) for value in values)
+    middle = sorted(values)[(len(values) - 1) // 2 : len(values) // 2 + 1]  # one or two
+    median = statistics.median(Decimal(str(value)) for value in middle)
     return float(median.quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP))
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from markupsafe import Markup
 
 from vocboard.app.evaluations.eleven_points import GRID as ELEVEN
+from vocboard.app.evaluations.rounding import rounded_median
 from vocboard.app.evaluations.visible import VisibleCurve
 from vocboard.app.leaderboards.board import Board, Cell
 from vocboard.app.leaderboards.frontiers import MAX_NAMED, Frontier, Point
@@ -425,7 +426,8 @@ def class_strips(board: Board, metric: Metric) -> ClassStrips:
     for name, scores, values in scored:
         if len(values):
             best_row = int(np.nanargmax(scores) if table.higher_is_better else np.nanargmin(scores))
-            median, best = float(np.nanmedian(scores)), float(scores[best_row])
+            median = rounded_median(scores[~np.isnan(scores)].tolist(), board.decimals) or 0.0
+            best = float(scores[best_row])
             places = dict.fromkeys(GRID * round(at(value) / GRID) for value in values.tolist())
             drawn = "".join(f"M{place} {STRIP_HEIGHT // 2}h0" for place in places)
             methods = int((~np.isnan(scores)).sum())

@@ -18,6 +18,7 @@ from vocboard.app.leaderboards.entries import Entry
 from vocboard.app.leaderboards.ranked_rows import RankedRows
 from vocboard.app.pages.board_state import BoardState, part_of
 from vocboard.app.pages.charts import class_strips
+from vocboard.app.pages.formats import percent
 from vocboard.app.settings import Settings
 from vocboard.app.submissions.models import Declared
 from vocboard.evaluator.declarations import Declaration, DeclarationKind
@@ -202,6 +203,8 @@ def test_classes_are_listed_by_their_median_the_hardest_first() -> None:
     found = [(one.name, one.methods, one.median, one.best, BOARD.rows[one.best_row].method) for one in strips.rows]
     assert found == [("dog", 2, 0.2, 0.3, "gamma"), ("cat", 3, 0.5, 0.7, "Alpha")]
     assert class_strips(board(entry("alone", 1, None, cat=None)), BOARD.metric).rows == ()
+    [strip] = class_strips(board(entry("one", 1, 0.4, cat=0.4), entry("two", 2, 0.5, cat=0.4005)), BOARD.metric).rows
+    assert percent(strip.median, BOARD.decimals) == "40.03"  # of 0.40025, as on the page of a result
 
 
 @pytest.fixture(scope="module")
