@@ -3,7 +3,7 @@
 All of it is computed from what the leaderboards show, so it tells nothing else.
 """
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 
@@ -16,9 +16,10 @@ from vocboard.evaluator.tasks.definitions import METRICS
 
 @dataclass(frozen=True, slots=True)
 class Participant:
-    """A method: what is published under one name by the same people.
+    """A method; where its page is not known, what is published under one name by the same people.
 
     Attributes:
+        contributors, affiliation: of its first row.
         places: of its row on each leaderboard, from 0; of several rows the best.
     """
 
@@ -68,11 +69,12 @@ class SetComparison:
 
 def participants(boards: Sequence[Board]) -> list[Participant]:
     """Return the methods of some leaderboards: first those in most competitions, then those with the best ranks."""
-    found: dict[tuple[str, str, str], Participant] = {}
+    found: dict[Hashable, Participant] = {}
     for board in boards:
         for place, entry in enumerate(board.rows.entries):
-            key = (entry.method, entry.contributors, entry.affiliation)
-            found.setdefault(key, Participant(*key)).places.setdefault(board.key, place)
+            names = (entry.method, entry.contributors, entry.affiliation)  # versions of a method can differ in these
+            method = found.setdefault(entry.links.method_id or names, Participant(*names))
+            method.places.setdefault(board.key, place)
     return sorted(found.values(), key=lambda each: (-len(each.places), min(each.places.values())))
 
 

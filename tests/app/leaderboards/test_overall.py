@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from types import MappingProxyType
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 
 from vocboard.app.challenges.models import OverallRank
 from vocboard.app.leaderboards.board import Board
-from vocboard.app.leaderboards.entries import Entry
+from vocboard.app.leaderboards.entries import Entry, MethodLinks
 from vocboard.app.leaderboards.participation import overall, participants
 from vocboard.app.leaderboards.ranked_rows import RankedRows
 from vocboard.app.leaderboards.statistics import MethodStatistics
@@ -28,12 +28,13 @@ def board(
     *,
     partial: str = "",
     ranges: Mapping[str, tuple[int, int]] = MappingProxyType({}),
+    methods: Mapping[str, UUID] = MappingProxyType({}),
 ) -> Board:
     entries = [
         Entry(
             submission_id=uuid4(),
-            method=method,
-            contributors="",
+            method=method.partition(" of ")[0],
+            contributors=method.partition(" of ")[2],
             affiliation="",
             declared=Declared(),
             submitted_at=datetime(2026, 1, 1, tzinfo=UTC),
@@ -43,6 +44,7 @@ def board(
             classes={},
             others={},
             result_id=uuid4(),
+            links=MethodLinks(methods.get(method), "", ""),
         )
         for method, mean in means.items()
     ]
@@ -99,6 +101,13 @@ def test_the_rank_ranges_of_all_leaderboards_limit_a_mean_rank() -> None:
     for by, expected in ((OverallRank.MEAN_RANK, [(1.0, 1.5), (1.5, 2.5), None]), (OverallRank.MEAN_SCORE, [None] * 3)):
         [ranked] = overall([first, second], methods, by).values()
         assert [ranked[place].limits for place in sorted(ranked, key=lambda place: methods[place].method)] == expected
+
+
+def test_versions_of_a_method_are_one_whoever_contributed_and_methods_of_one_name_are_not() -> None:
+    one, other = uuid4(), uuid4()
+    first = board("comp1", {"A of Ada": 0.8, "B": 0.6}, methods={"A of Ada": one, "B": other})
+    second = board("comp3", {"A of Ada, Bob": 0.4, "B": 0.5}, methods={"A of Ada, Bob": one, "B": uuid4()})
+    assert found(OverallRank.MEAN_RANK, first, second) == {Training.TRAINVAL: {"A": (1.5, 1)}}
 
 
 def test_nothing_is_ranked_unless_organisers_say_so() -> None:
