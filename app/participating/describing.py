@@ -4,7 +4,7 @@ import uuid
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import User
@@ -80,8 +80,7 @@ def describe(session: Session, *, submission_id: uuid.UUID, user: User, changes:
     before = description_of(submission)
     after = _checked({**before, **changes})
     if after["method_name"] != before["method_name"]:
-        _require_free(session, submission, after["method_name"])
-        submission.method.name = after["method_name"]
+        _rename(session, submission.method, after["method_name"])
     submission.description = after["method_description"]
     submission.contributors = after["contributors"]
     submission.affiliation = after["affiliation"]
@@ -98,10 +97,13 @@ def describe(session: Session, *, submission_id: uuid.UUID, user: User, changes:
     return submission
 
 
-def _require_free(session: Session, submission: Submission, name: str) -> None:
-    of_team = select(Method.id).where(Method.team_id == submission.team_id, Method.name == name)
-    if session.scalar(of_team) is not None:
-        raise InvalidInputError({"method_name": "You have another method of this name in the challenge."})
+def _rename(session: Session, method: Method, name: str) -> None:
+    try:  # another member of the team may give this name to another method at the same moment
+        with session.begin_nested():
+            method.name = name
+            session.flush()
+    except IntegrityError:
+        raise InvalidInputError({"method_name": "You have another method of this name in the challenge."}) from None
 
 
 def _checked(given: Mapping[str, str]) -> dict[str, str]:
@@ -139,6 +141,7 @@ def declare(session: Session, *, submission_id: uuid.UUID, user: User, changes: 
     require_not_archived(submission.challenge)
     if submission.state == State.WITHDRAWN:
         raise ConflictError("The submission is withdrawn.")
+    session.refresh(submission, ["declarations", "flickr_count"])
     edition = queries.edition_of_submission(submission)
     known, given = declarations_of(edition), dict(changes)
     listed = given.pop("flickr_image_hashes", NO_IMAGES)

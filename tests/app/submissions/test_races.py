@@ -3,19 +3,22 @@
 import contextlib
 import random
 import threading
+import time
 import uuid
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
 from sqlalchemy import update
 
+from tests.app.test_teams import found_team
 from tests.deadlocks import run
 from tests.support.backend import Backend
 from tests.support.jobs import claim_next, let_leases_end, stores
-from vocboard.app.errors import ServiceError
+from vocboard.app.accounts.models import User
+from vocboard.app.errors import InvalidInputError, ServiceError
 from vocboard.app.jobs.models import Kind
-from vocboard.app.participating import publishing
+from vocboard.app.participating import describing, publishing
 from vocboard.app.participating import withdrawing as service
 from vocboard.app.submissions import queue
 from vocboard.app.submissions.models import State, Submission
@@ -109,6 +112,36 @@ def test_replacing_at_once_leaves_one_result_on_the_board(backend: Backend) -> N
         rows = [backend.submission(each) for each in versions]
         assert [row.published_at is not None for row in rows] == [False, False, True]
         assert rows[1].state is State.WITHDRAWN
+
+
+def test_members_of_a_team_who_describe_at_once_lose_nothing(backend: Backend) -> None:
+    ada, bob, challenge = backend.user(), backend.user(), backend.challenge(team_size=2)
+    with backend.database.writing() as session:
+        found_team(session, challenge, ada, bob)
+    adas, bobs = (backend.submit(one, challenge, method_name=one.name) for one in (ada, bob))
+
+    def at_once(change: Callable[..., Submission], *calls: tuple[User, uuid.UUID, dict[str, str]]) -> Future[None]:
+        """Make two changes, of which the second begins before the first is committed."""
+
+        def call(user: User, submission_id: uuid.UUID, changes: dict[str, str], seconds: float = 0) -> None:
+            with backend.database.writing() as session:
+                change(session, submission_id=submission_id, user=user, changes=changes)
+                session.flush()
+                time.sleep(seconds)
+
+        with ThreadPoolExecutor(2) as pool:
+            first = pool.submit(call, *calls[0], 0.6)
+            time.sleep(0.3)
+            second = pool.submit(call, *calls[1])
+        first.result()
+        return second
+
+    named = {"method_name": "Ours"}
+    with pytest.raises(InvalidInputError, match="another method of this name"):
+        at_once(describing.describe, (ada, adas, named), (bob, bobs, named)).result()
+    first, second = {"training_data": "trainval"}, {"flickr_images": "no"}
+    at_once(describing.declare, (ada, adas, first), (bob, adas, second)).result()
+    assert backend.submission(adas).declarations == first | second
 
 
 @pytest.mark.parametrize("action", [publishing.publish, publishing.create_anonymous_link])
