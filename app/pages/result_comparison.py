@@ -94,7 +94,7 @@ class Tile:
     Attributes:
         placement: None if there is no leaderboard that the viewer may see.
         lead: how much better the mean is than the best of the other published ones: a fraction, negative if it is
-            worse; None if one of them is unknown.
+            worse; None if one of them is unknown, or the result, which did not enter all classes, ranks after them.
         interval: of the mean, in per cent; empty unless the leaderboard shows it.
     """
 
@@ -116,7 +116,8 @@ def tiles(
     found = []
     for result in results:
         primary, placed = result.measures[0], (placements or {}).get(result.competition)
-        gap = _difference(primary.mean, placed.mean.best if placed else None, decimals)
+        best = placed.mean.best if placed and not result.not_entered else None
+        gap = _difference(primary.mean, best, decimals)
         interval = placed.interval if placed else None
         found.append(
             Tile(

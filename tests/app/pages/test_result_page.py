@@ -11,9 +11,9 @@ import pytest
 from tests.support.browsing import browser_of
 from tests.support.factories import make_challenge, make_organiser, make_user
 from tests.support.phases import main_phase
-from tests.support.scored import make_scored
+from tests.support.scored import make_published, make_scored
 from tests.support.site import Site
-from vocboard.app.challenges.models import Detail
+from vocboard.app.challenges.models import Challenge, Detail
 from vocboard.app.database import now
 from vocboard.app.submissions.models import Submission
 
@@ -121,6 +121,15 @@ def test_after_freezing_no_rank_is_promised(embedded_site: Site) -> None:
     page = scene.page(None)
     assert "A later result: it does not count on the frozen leaderboard" in page
     assert "2nd of" not in page
+
+
+def test_a_result_of_some_classes_is_not_ahead_of_complete_ones(embedded_site: Site) -> None:
+    scene = Scene(embedded_site)
+    with embedded_site.writing() as session:
+        make_published(session, session.get_one(Challenge, scene.challenge_id), make_user(session), "Complete", 0.4)
+    page = scene.page(scene.owner)
+    assert "Would be 3rd of 4" in page
+    assert "ahead of the next" not in page
 
 
 def test_classes_are_sorted_by_what_the_address_says(embedded_site: Site) -> None:
