@@ -57,7 +57,7 @@ class Placement:
         place: the index of its row, from 0; None if the leaderboard does not have it.
         rank: its rank, or the one that it would have; None without a mean, or if a frozen leaderboard does not have it.
         rank_range: the best and the worst rank that the differences allow; None unless its row shows them.
-        interval: of its mean; None unless its row shows it.
+        interval: of its mean; None unless its row shows it: a frozen leaderboard may have that of an earlier mean.
         count: methods on the leaderboard, with this one if it has a rank.
         mean: of the other methods.
         classes: of the other methods, by class; empty if the leaderboard has no classes.
@@ -109,7 +109,7 @@ def placement(board: Board, result: Result) -> Placement:
         rank, count = board.rows.ranks[place], len(entries)
         known = board.rows[place].statistics
         rank_range = known.ranks if known is not None and count > 1 else None
-        interval = known.mean if known is not None else None
+        interval = known.mean if known is not None and entries[place].mean == result.mean else None
     elif is_frozen:
         count = len(entries)
     elif result.mean is not None:

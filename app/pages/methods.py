@@ -77,9 +77,10 @@ class PlacedResult:
 
     @property
     def interval(self) -> str:
-        """The interval of the mean, in per cent; empty if none is shown."""
+        """The interval of the mean, in per cent; empty if none is shown, or a frozen leaderboard has another mean."""
         certainty = Certainty.of(self.board) if self.board else None
-        return certainty.interval(self.row) if certainty and self.row else ""
+        is_of_mean = self.row is not None and self.row.mean.value == self.result.mean
+        return certainty.interval(self.row) if certainty and self.row and is_of_mean else ""
 
     @property
     def is_tied(self) -> bool:

@@ -1,5 +1,6 @@
 """Pages of statistics and of diagnoses."""
 
+import random
 import re
 from datetime import timedelta
 from typing import Any
@@ -10,6 +11,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from tests.support.browsing import browser_of, signed_in
+from tests.support.corrections import correct
 from tests.support.factories import make_challenge, make_organiser, make_reported, make_user
 from tests.support.phases import main_phase, show_board
 from tests.support.scored import make_published
@@ -146,6 +148,28 @@ def test_the_comparison_of_an_entrants_submissions_is_never_of_other_submissions
         assert "Being computed" in client.get(address).text
         [answer] = client.get(f"/api/v1{CHALLENGE}/statistics/comp1").json()["entrants"]
         assert (answer["verdict"], answer["change"], len(answer["steps"])) == (None, None, 4)
+
+
+def test_a_score_that_was_corrected_after_the_freeze_has_no_interval_of_the_one_before(embedded_site: Site) -> None:
+    with embedded_site.writing() as session:
+        organiser = make_organiser(session)
+        given = {"statistics": True, "competitions": ["comp1"], "closes_at": now() - timedelta(hours=1)}
+        challenge = make_challenge(session, organiser=organiser, slug="few", **given)
+        published = {"published_at": now() - timedelta(hours=2)}
+        made = make_published(session, challenge, organiser, "Method", 0.5, **published)
+        [entry] = show_board(session, challenge, "comp1").rows.entries
+        assert entry.result_id is not None
+        of_board = {"challenge_id": challenge.id, "phase_id": made.phase_id, "competition": "comp1"}
+        known = {entry.result_id: MethodStatistics(Interval(0.412, 0.623), {}, None, False)}
+        content = Statistics(3, 100, 1_000, 0, known).as_json()
+        of_results = {"methods_sha256": digest_of(known, 3), "frozen_at": challenge.main_phase.closes_at}
+        session.add(BoardStatistics(**of_board, **of_results, version=1, content=content))
+    pages = (f"/methods/{made.method_id}", f"/submissions/{made.id}")
+    with embedded_site.client() as client:
+        assert [text.count("41.2–62.3") for text in (client.get(page).text for page in (BOARD, *pages))] == [1, 1, 1]
+        with embedded_site.writing() as session:
+            correct(session, challenge, organiser, chance=random.Random(0))
+        assert [text.count("41.2–62.3") for text in (client.get(page).text for page in (BOARD, *pages))] == [1, 0, 0]
 
 
 def test_intervals_are_drawn_on_one_scale_with_round_ends(embedded_site: Site) -> None:
