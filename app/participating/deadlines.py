@@ -5,7 +5,7 @@ from datetime import timedelta
 from sqlalchemy import exists, or_, select
 from sqlalchemy.orm import Session
 
-from vocboard.app.challenges.models import MAIN_PHASE, Ban, Challenge, ChallengePhase, Visibility
+from vocboard.app.challenges.models import Ban, Challenge, ChallengePhase, Visibility
 from vocboard.app.database import now
 from vocboard.app.notifications.models import Notification, NotificationKind
 from vocboard.app.notifications.service import notify
@@ -54,7 +54,7 @@ def remind(session: Session) -> None:
             NotificationKind.DEADLINE,
             title=f"{name} closes on {phase.closes_at:%-d %b %Y, %H:%M} UTC",
             text="You can submit until then.",
-            link=f"/challenges/{challenge.slug}/submit" + ("" if phase.key == MAIN_PHASE else f"?phase={phase.key}"),
+            link=f"/challenges/{challenge.slug}/submit?phase={phase.key}",  # another phase may be the current one
             challenge_id=challenge.id,
             once_key=once_key,
         )

@@ -134,6 +134,7 @@ def test_a_deadline_is_told_once_for_each_time_to_those_who_had_entered(database
     [first] = told(database, NotificationKind.DEADLINE)
     assert first.user_id == early.id
     assert first.title == f"“Harbour” closes on {closes:%-d %b %Y, %H:%M} UTC"
+    assert first.link == f"/challenges/{challenge.slug}/submit?phase=main"  # which need not be the current phase
     assert first.created_at - (closes - timedelta(hours=72)) < timedelta(hours=1, minutes=1)
     with database.writing() as session:
         make_scored(session, challenge, late, "late", created_at=now())
