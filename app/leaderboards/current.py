@@ -228,7 +228,8 @@ class Boards:
             NotFoundError: the person cannot see such a challenge, or it has no such phase.
             HiddenLeaderboardError: its leaderboards are not visible yet.
         """
-        phase = await asyncio.to_thread(self._phase, slug, viewer, phase_key)
+        challenge = await asyncio.to_thread(self._challenge, slug, viewer)
+        phase = _Target(slug, "", phase_key, Part.COUNTING).phase(challenge, now())
         current = await self.get(slug, phase.competitions[0], viewer, phase_key=phase_key)
         found = next((key for key in current.phase.competitions if current.counts.get(key)), None)
         if found is None or found == current.board.competition.key:
@@ -256,20 +257,22 @@ class Boards:
         """Return what `with_entries` does, of all phases whose leaderboards the viewer may see, in their order.
 
         Raises:
-            NotFoundError, HiddenLeaderboardError: as `first`.
+            NotFoundError: as `first`.
+            HiddenLeaderboardError: the viewer may see those of no phase.
         """
-        first = await self.first(slug, viewer)
-        found = []
-        for phase in phases_of(first.challenge):
+        challenge = await asyncio.to_thread(self._challenge, slug, viewer)
+        firsts: list[CurrentBoard] = []
+        found: list[CurrentBoard] = []
+        for phase in phases_of(challenge):
             with contextlib.suppress(HiddenLeaderboardError):
-                found += (await self.with_entries(slug, viewer, phase_key=phase.key))[1]
-        return first, found
+                first, shown = await self.with_entries(slug, viewer, phase_key=phase.key)
+                firsts.append(first)
+                found += shown
+        return firsts[0] if firsts else await self.first(slug, viewer), found
 
-    def _phase(self, slug: str, viewer: User | None, phase_key: str | None) -> Phase:
-        at = now()
+    def _challenge(self, slug: str, viewer: User | None) -> Challenge:
         with self._database.reading() as session:
-            challenge = challenges.get_visible(session, slug, viewer)
-            return _Target(slug, "", phase_key, Part.COUNTING).phase(challenge, at)
+            return challenges.get_visible(session, slug, viewer)
 
     def cached_rendering(self, current: CurrentBoard, key: Hashable) -> Any:
         """Return what `rendered` would, if it is cached; else None."""

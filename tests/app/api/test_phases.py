@@ -284,6 +284,19 @@ def test_the_page_of_a_hidden_leaderboard_leads_to_those_that_are_visible(world:
         assert visitor.get(link).status_code == 200
 
 
+def test_all_phases_are_those_that_are_visible_also_if_the_current_one_is_not(world: World) -> None:
+    with world.site.writing() as session:
+        make_published(session, complete(session, world.challenge().id), world.person, "Winner", 0.5)
+    world.add("final", opens_at=later(-0.1), leaderboard_from=later(2))
+    with world.site.client() as visitor:
+        page = visitor.get("/challenges/harbour/leaderboards?phases=all")
+        assert (page.status_code, "Winner" in page.text) == (200, True)
+        assert visitor.get(f"{PATH}/overall?phases=all").status_code == 200
+        assert visitor.get(f"{PATH}/overall").status_code == 403
+        world.client.patch(PATH, json={"leaderboard_from": later(2)})
+        assert visitor.get(f"{PATH}/overall?phases=all").status_code == 403
+
+
 def test_a_hidden_leaderboard_and_its_results_appear_on_their_date(world: World, clock: Clock) -> None:
     world.client.patch(PATH, json={"leaderboard_from": later(2)})
     with world.site.writing() as session:
