@@ -2,7 +2,7 @@
 
 import uuid
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from sqlalchemy.orm import Session
@@ -69,7 +69,7 @@ def _ladder(session: Session, submission: Submission, phase: Phase, access: Acce
 
 def published_curves(
     session: Session,
-    submission_ids: Collection[uuid.UUID],
+    shown: Mapping[uuid.UUID, uuid.UUID | None],
     competition: str,
     class_name: str,
     *,
@@ -79,12 +79,18 @@ def published_curves(
     """Return the curves of one class, by submission, of those submissions that are published and have one.
 
     Args:
+        shown: the results that a leaderboard shows, by submission; None where that is not known. A frozen one may show
+            earlier results than the current ones, whose curves do not belong to its scores.
         detail: level of the submissions' phase.
         has_ladder: whether the Ladder mechanism hides their scores now.
     """
-    results, stored = queries.published_curves(session, submission_ids, competition, class_name)
+    results, stored = queries.published_curves(session, list(shown), competition, class_name)
     found = visible_curves(stored, detail=detail, has_ladder=has_ladder)
-    return {results[result_id]: of_class[class_name] for result_id, of_class in found.items() if class_name in of_class}
+    return {
+        results[result_id]: of_class[class_name]
+        for result_id, of_class in found.items()
+        if class_name in of_class and shown[results[result_id]] in {None, result_id}
+    }
 
 
 def visible_means(

@@ -152,10 +152,11 @@ def _curves(
 ) -> Mapping[int, VisibleCurve]:
     """Return the curve of one class by the number of the method, for those that have one."""
     numbers = {row.submission_id: number for number, row in enumerate(chosen) if row.submission_id is not None}
+    results = {entry.submission_id: entry.result_id for entry in current.board.rows.entries}
     with database.reading() as session:
         found = published_curves(
             session,
-            list(numbers),
+            {submission_id: results[submission_id] for submission_id in numbers},
             current.board.competition.key,
             name,
             detail=current.phase.rules.detail,

@@ -7,18 +7,19 @@ from typing import Any
 
 import numpy as np
 from lxml import html
-from sqlalchemy import select
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from tests.support.browsing import browser_of, signed_in
 from tests.support.corrections import correct
 from tests.support.factories import make_challenge, make_organiser, make_reported, make_user
 from tests.support.phases import main_phase, show_board
-from tests.support.scored import make_published
+from tests.support.scored import make_published, make_scored
 from tests.support.site import Site
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.database import now
+from vocboard.app.evaluations.models import CompetitionResult, Curve
 from vocboard.app.evaluations.visible import VisibleDiagnosis
 from vocboard.app.leaderboards.differences import Differences
 from vocboard.app.leaderboards.models import (
@@ -170,6 +171,30 @@ def test_a_score_that_was_corrected_after_the_freeze_has_no_interval_of_the_one_
         with embedded_site.writing() as session:
             correct(session, challenge, organiser, chance=random.Random(0))
         assert [text.count("41.2–62.3") for text in (client.get(page).text for page in (BOARD, *pages))] == [1, 0, 0]
+
+
+def test_methods_of_a_frozen_leaderboard_are_not_compared_by_curves_of_other_scores(embedded_site: Site) -> None:
+    with embedded_site.writing() as session:
+        organiser = make_organiser(session)
+        given = {"competitions": ["comp1"], "closes_at": now() - timedelta(hours=1)}
+        challenge = make_challenge(session, organiser=organiser, slug="few", **given)
+        published = {"positives": 400, "published_at": now() - timedelta(hours=2)}
+        made = make_scored(session, challenge, organiser, "Method", score=0.5, **published)
+
+    def drawn() -> int:
+        with embedded_site.client() as client:
+            page = client.get(f"{BOARD}/compare", params={"method": str(made.id), "class": "car"})
+        return len(html.fromstring(page.text).xpath("//svg[@class='curves']"))
+
+    assert drawn() == 1
+    with embedded_site.writing() as session:
+        correct(session, challenge, organiser, chance=random.Random(0))
+        [before] = session.scalars(select(Curve)).all()
+        [later] = session.scalars(select(CompetitionResult.id).where(CompetitionResult.id != before.result_id)).all()
+        copied = {"class_name": "car", "position": 0, "kind": before.kind, "values": before.values}
+        session.add(Curve(result_id=later, **copied))
+        session.execute(update(CompetitionResult).values(details={"car": {"positives": 400}}))
+    assert drawn() == 0
 
 
 def test_intervals_are_drawn_on_one_scale_with_round_ends(embedded_site: Site) -> None:
