@@ -179,8 +179,9 @@ def _citation(
     phase = leaderboard_phase(challenge, now()) if phase_key is None else phase_named(challenge, phase_key)
     rules = rules_of(challenge, phase, competition)
     of_phase = f", {phase.title}" if len(phases_of(challenge)) > 1 else ""
+    name = competition if phase.key == MAIN_PHASE else f"{phase.key}-{competition}"
     return Citation(
-        f"{challenge.slug}-{competition}",
+        f"{challenge.slug}-{name}",
         f"{challenge.title}: leaderboard of {wording.competition_title(rules)}{of_phase}",
         authors,
         challenge.summary,

@@ -405,6 +405,15 @@ def test_a_leaderboard_announces_the_re_scores_of_its_own_results(world: World) 
     assert announced == {"main": [all_results], "blind": [all_results, ("One result", "hidden")], "other": []}
 
 
+def test_leaderboards_of_two_phases_are_cited_by_two_names(world: World) -> None:
+    world.add("final")
+    with world.site.client() as visitor:
+        cited = [
+            visitor.get(f"/challenges/harbour/citation.bib?competition=comp1&phase={key}") for key in ("main", "final")
+        ]
+    assert [one.text.partition(",")[0] for one in cited] == ["@misc{harbour-comp1", "@misc{harbour-final-comp1"]
+
+
 def test_a_new_detail_level_after_the_freeze_is_noted(world: World) -> None:
     assert world.client.patch(f"{PATH}/phases/main", json={"detail": "classes"}).json()["note"] is None
     frozen = {"freeze": "date", "freezes_at": later(-0.5)}
