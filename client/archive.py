@@ -56,7 +56,7 @@ class OutgoingArchive:
         size: in bytes, when the file was opened.
 
     Raises:
-        MisuseError: the file does not exist, cannot be read, or is a directory.
+        MisuseError: the file does not exist, cannot be read, is empty, or is a directory.
     """
 
     def __init__(self, path: Path) -> None:
@@ -72,6 +72,9 @@ class OutgoingArchive:
         self.name = path.name
         self._opened = os.fstat(self._file.fileno())
         self.size = self._opened.st_size
+        if not self.size:
+            self._file.close()
+            raise MisuseError(f"{path} is empty")
         self._left = self.size
 
     def __enter__(self) -> Self:

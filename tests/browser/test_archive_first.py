@@ -152,6 +152,11 @@ def test_a_file_that_changes_while_it_is_sent_is_explained(form: Page, tmp_path:
     expect(form.locator("#report")).to_contain_text("The archive was changed, moved or deleted", timeout=PATIENCE_MS)
 
 
+def test_an_empty_file_is_not_sent(form: Page, tmp_path: Path) -> None:
+    choose(form, tmp_path / "results.tar.gz", b"")
+    expect(form.locator("#report")).to_contain_text("results.tar.gz is empty")
+
+
 def test_a_full_disk_is_explained_at_once(form: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(_descriptor: int, _data: bytes) -> int:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

@@ -266,3 +266,10 @@ def test_a_directory_is_to_be_packed_first(tmp_path: Path) -> None:
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(MisuseError, match=r"results\.tar: No such file"):
         OutgoingArchive(tmp_path / "results.tar")
+
+
+def test_an_empty_file_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "results.tar"
+    path.touch()
+    with pytest.raises(MisuseError, match=r"results\.tar is empty"):
+        OutgoingArchive(path)

@@ -129,6 +129,11 @@ async function begin() {
   clearReport();
   showChosen();
   if (!file) return;
+  if (!file.size) {
+    askForAnother();
+    say(`${file.name} is empty. Choose the archive with your result files.`);
+    return;
+  }
   const upload = new tus.Upload(file, {
     endpoint: new URL(form.dataset.uploads, location.href).href,
     headers: csrf(),
