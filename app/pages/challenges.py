@@ -184,7 +184,12 @@ def data_page(request: Request, database: DatabaseDep, identity: CurrentIdentity
     """Where the data of a challenge are, and what result files look like."""
     read = read_challenge(database, slug, identity.user)
     challenge, shown = read.challenge, shown_on_all_tabs(read, now())
-    formats = task_formats(competitions_of(challenge, shown["phase"]))
+    phases = [shown["phase"], *(each for each in phases_of(challenge) if each.state(shown["at"]) is PhaseState.OPEN)]
+    formats = task_formats([item for each in phases for item in competitions_of(challenge, each)])
+    by_truth: dict[uuid.UUID, Phase] = {}
+    for each in phases:
+        if each.scoring_id is not None:
+            by_truth.setdefault(each.truth_phase_id, each)
     return render(
         request,
         "challenge_data.html",
@@ -192,7 +197,7 @@ def data_page(request: Request, database: DatabaseDep, identity: CurrentIdentity
         edition_argument=edition_argument(challenge),
         tasks=formats,
         classes_of_tasks=_classes_of(formats),
-        ready=shown["phase"].scoring_id is not None,
+        test_sets=list(by_truth.values()),
     )
 
 

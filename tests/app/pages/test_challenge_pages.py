@@ -8,10 +8,14 @@ from lxml import html
 
 from tests.support.browsing import signed_in
 from tests.support.challenge_pages import PAGE
-from tests.support.factories import make_challenge, make_organiser
+from tests.support.factories import make_challenge, make_organiser, make_truth
 from tests.support.site import Site
 from vocboard.app.challenges.models import Visibility
+from vocboard.app.challenges.phases import phase_named
+from vocboard.app.challenges.rules import PhaseRules
 from vocboard.app.database import now
+from vocboard.app.evaluations.scorings import make_current, start_scoring
+from vocboard.app.organising import phase_changes
 from vocboard.app.pages.covers import cover
 from vocboard.evaluator.editions import load
 
@@ -136,3 +140,37 @@ def test_a_cover_is_the_same_for_ever_and_has_no_text() -> None:
     assert drawn.get("aria-hidden") == "true"
     assert "".join(drawn.itertext()) == ""
     assert len(cover("voc2012")) < 4000
+
+
+def test_the_data_are_those_of_all_open_phases(embedded_site: Site) -> None:
+    with embedded_site.writing() as session:
+        organiser = make_organiser(session)
+        challenge = make_challenge(session, organiser=organiser, ready=False)
+        make_truth(session, challenge).competitions = ["comp1", "comp3", "comp5"]
+        for key, competition, image_set in (("shapes", "comp5", None), ("trial", "comp3", "val")):
+            rules = PhaseRules(competitions=(competition,), opens_at=now() - timedelta(days=2))
+            phase_changes.add_phase(
+                session,
+                challenge=challenge,
+                user=organiser,
+                key=key,
+                title=key.title(),
+                rules=rules,
+                image_set=image_set,
+                has_own_truth=image_set is not None,
+            )
+        version = make_truth(session, challenge, current=False)
+        version.phase_id = trial = phase_named(challenge, "trial").id
+        scoring = start_scoring(session, challenge=challenge, version=version)
+        make_current(session, challenge=challenge, scoring=scoring, actor=None, phase_id=trial)
+    base = f"/challenges/{challenge.slug}"
+    with signed_in(embedded_site) as client:
+        page = html.fromstring(client.get(f"{base}/data").text)
+        links = {link.text: link.get("href") for link in page.xpath('//ul[@class="downloads"]//a')}
+        assert links["Image sets of Main phase"] == f"/api/v1{base}/image-sets?phase=main"
+        assert links["Image sets of Trial"] == f"/api/v1{base}/image-sets?phase=trial"
+        assert "Image sets of Shapes" not in links  # the same as those of the main phase
+        assert "Segmentation" in page.xpath('//div[@class="formats"]//h3/text()')
+        commands = [" ".join(command.text_content().split()[4:]) for command in page.xpath("//section[2]/pre/code")]
+        assert commands == ["--image-sets image-sets.json", "--image-sets image-sets-trial.json --image-set val"]
+        assert f"/api/v1{base}/image-sets?phase=trial" in client.get(f"{base}/submit?phase=trial").text
