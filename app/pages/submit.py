@@ -42,11 +42,12 @@ from vocboard.app.pages.reports import ReportView, report_view
 from vocboard.app.submissions.forms import declaration_labels, needed_by, previous_answers
 from vocboard.app.submissions.idempotency import MAX_KEY_LENGTH, ReusedKeyError
 from vocboard.app.submissions.queries import IdenticalArchiveError
-from vocboard.app.submissions.quota import Quota, check_any_quota_left, quotas
+from vocboard.app.submissions.quota import check_any_quota_left, counted_together, quotas
 from vocboard.app.web.csrf import ForgedRequestError, protect_form
 from vocboard.app.web.dependencies import IntakeDep, services_of
 from vocboard.app.web.identity import SignedIn
 from vocboard.app.web.routes import Routes
+from vocboard.evaluator.editions import Competition
 from vocboard.evaluator.tasks.definitions import TASKS
 
 router = Routes()
@@ -172,9 +173,10 @@ class SubmitPage:
         entered = [item for item in competitions if checked is None or item.key in checked.competitions]
         needed = needed_by(entered)
         segments = any(TASKS[item.task].needs_declared_classes for item in entered)
-        by_task: dict[str, list[tuple[str, Quota]]] = {}
+        groups: dict[str, list[Competition]] = {}  # by task, or what shares a quota
         for competition in competitions:
-            by_task.setdefault(wording.task_title(competition), []).append((competition.key, left[competition.key]))
+            title, shared = wording.task_title(competition), counted_together(phase.rules, competition)
+            groups.setdefault(shared if phase.rules.shared_quota else title, []).append(competition)
         errors = FormErrors.of(error) if error else FormErrors()
         # With a new key: a form that is sent twice counts once.
         keyed = urlencode({**self._fields, "idempotency_key": str(uuid.uuid4())})
@@ -198,7 +200,10 @@ class SubmitPage:
             or (obstacle is not None and phase.rules.admission is Admission.REQUEST),
             state_message="" if self._accepts(phase, at) else wording.CANNOT_SUBMIT[state],
             upload_limit=self._upload_limit,
-            quotas=by_task,
+            quotas=[
+                (list(dict.fromkeys(map(wording.task_title, group))), [(each.key, left[each.key]) for each in group])
+                for group in groups.values()
+            ],
             allowed=next((quota.allowed for quota in left.values()), phase.rules.quota_count),
             extras=extras,
             needed=needed,

@@ -120,6 +120,17 @@ def test_the_form_begins_with_the_archive(embedded_site: Site, small: Challenge)
     assert places == sorted(places)
 
 
+def test_competitions_that_share_a_quota_are_shown_together(embedded_site: Site) -> None:
+    with embedded_site.writing() as session:
+        slug = make_challenge(session, competitions=["comp3", "comp9", "comp11"]).slug
+    with signed_in(embedded_site) as client:
+        table = html.fromstring(client.get(f"/challenges/{slug}/submit").text).xpath('//table[@class="quota"]')[0]
+    assert [[cell.text for cell in part.iter("th")] for part in table.iter("tbody")] == [
+        ["Detection", "comp3"],
+        ["Action classification · Boxless action classification", "comp9", "comp11"],
+    ]
+
+
 def test_links_to_a_place_on_another_page_lead_to_it(embedded_site: Site, small: Challenge) -> None:
     with signed_in(embedded_site) as client:
         page = html.fromstring(client.get(f"/challenges/{small.slug}/submit").text)
