@@ -60,10 +60,10 @@ NESTED_ARCHIVE = error(
 )
 COMPETITION_NOT_OPEN = error(
     "competition_not_open",
-    "Results for a competition that is not part of this challenge",
-    "{count} (this one first) for {competition}, which is not part of this challenge; it has {open}.",
-    "Remove them, or rename them for the competition they are meant for.",
-    example="comp4_det_test_car.txt in a challenge that only has comp3",
+    "Results for a competition that is not open here",
+    "{count} (this one first) for {competition}, which is not open here. Open: {open}.",
+    "Remove them, rename them for the competition they are meant for, or choose a phase that has it.",
+    example="comp4_det_test_car.txt in a phase that only has comp3",
 )
 MORE_PROBLEMS = error(
     "more_problems",

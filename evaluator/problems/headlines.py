@@ -242,7 +242,10 @@ def _png_rgb(found: Found, _facts: Facts) -> str | None:
 
 
 def _competition_not_open(found: Found, _facts: Facts) -> str | None:
-    return None if found.count == 1 else " ".join(problem.message for problem in found.problems)
+    if found.count == 1 or found.kind is None:
+        return None
+    facts = " ".join(problem.message.removesuffix(found.kind.remedy).strip() for problem in found.problems)
+    return f"{facts} {found.kind.remedy}"
 
 
 _SPECIAL: Mapping[str, Callable[[Found, Facts], str | None]] = {

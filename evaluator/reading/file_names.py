@@ -1,6 +1,7 @@
 """Names of result files: maps members of an archive to competitions and classes or images."""
 
 import difflib
+from collections.abc import Collection
 
 from vocboard.evaluator.names import Task
 from vocboard.evaluator.problems import quoted
@@ -16,9 +17,13 @@ class FileNames:
 
     A file may be below any prefix, for example `results/VOC2010/`, and its directory (`Main/`) may be left out, except
     for label maps, whose directory identifies the competition.
+
+    Args of the constructor:
+        competitions: keys of those that examples are given of; all by default.
     """
 
-    def __init__(self, edition: Edition):
+    def __init__(self, edition: Edition, competitions: Collection[str] | None = None):
+        self._examples_of = edition.competitions if competitions is None else competitions
         self._edition = edition
         self._by_name: dict[str, FileName] = {}
         self._map_directories: dict[str, tuple[Competition, str]] = {}
@@ -55,7 +60,8 @@ class FileNames:
         """Return one name per task, for the task's first competition."""
         first: dict[Task, Competition] = {}
         for competition in self._edition.competitions.values():
-            first.setdefault(competition.task, competition)
+            if competition.key in self._examples_of:
+                first.setdefault(competition.task, competition)
         return ", ".join(self._example(competition) for competition in first.values())
 
     def _near(self, name: str) -> list[str]:

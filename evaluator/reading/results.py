@@ -122,11 +122,11 @@ class _Reader:
         self.archive = FileReport(None)
         self._reports = [self.archive]
         self._edition = edition
-        self._names = FileNames(edition)
+        self._open = _known(edition.competitions if competitions is None else competitions, edition.competitions)
+        self._names = FileNames(edition, self._open)
         self._others = [FileNames(other) for other in other_editions]
         self._taken = self._passed_over = 0
         self._image_sets = image_sets
-        self._open = _known(edition.competitions if competitions is None else competitions, edition.competitions)
         self._segmentation_classes = _known(declared, edition.classes)
         self._sink = segmentation_sink
         self._items: dict[tuple[Task, str], Items] = {}

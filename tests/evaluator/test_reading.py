@@ -150,8 +150,21 @@ def test_a_competition_that_is_not_held_is_one_problem_however_many_its_files(tm
     (problem,) = read.problems
     assert (problem.code, problem.file) == ("competition_not_open", "comp4_det_test_car.txt")
     assert "2 files" in problem.message
-    assert "comp1, comp3" in problem.message
+    assert "is not open here. Open: comp1, comp3." in problem.message
     assert list(read.results) == ["comp3"]
+
+
+def test_only_competitions_that_are_open_are_expected(tmp_path: Path) -> None:
+    upload = tar(tmp_path / "a.tgz", {})
+    (problem,) = read_results(upload, any_edition(), image_sets(), competitions=["comp3"]).problems
+    assert "expected Main/comp3_det_test_aeroplane.txt. Name" in problem.message
+
+
+def test_what_to_do_about_competitions_that_are_not_open_is_said_once(tmp_path: Path) -> None:
+    content = {"comp1_cls_test_car.txt": "", "comp4_det_test_car.txt": DET}
+    read = read_results(tar(tmp_path / "a.tgz", content), any_edition(), image_sets(), competitions=["comp3"])
+    (group,) = read.groups
+    assert (group.headline.count("Open: comp3."), group.headline.count("Remove them")) == (2, 1)
 
 
 def test_declared_segmentation_classes_are_those_entered(tmp_path: Path) -> None:
