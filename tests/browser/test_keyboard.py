@@ -72,3 +72,13 @@ def test_escape_closes_what_has_opened_and_returns_the_focus(page: Page, exhibit
         page.keyboard.press("Escape")
         expect(page.get_by_text(content)).to_be_hidden()
         expect(opener).to_be_focused()
+
+
+def test_the_errors_of_a_form_have_the_focus_and_are_in_sight(page: Page, exhibition: Exhibition) -> None:
+    page.context.add_cookies(exhibition.cookies("participant"))
+    page.goto(exhibition.url + "/account")
+    page.get_by_label("Label").fill("cluster")
+    page.locator("#password").fill("not my password")
+    page.get_by_role("button", name="Create token").click()
+    expect(page.get_by_role("alert")).to_be_focused()
+    expect(page.get_by_role("alert")).to_be_in_viewport()
