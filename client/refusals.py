@@ -38,11 +38,9 @@ def refusal(answer: httpx.Response, address: str) -> RefusedError:
     if status == 429:
         return _limited(answer, details, code, detail)
     if status == 401:
-        message = (
-            f"{address} does not accept the token{': ' + detail if detail else ''}; create a new one on the "
-            f"server's Account page, then run `vocboard login {address}`"
-        )
-        return RefusedError(_sentence(message), status=status, code=code, detail=detail)
+        why = (detail or "Create a new one on the Account page").removesuffix(".")
+        message = f"{address} does not accept the token: {why}. Then run `vocboard login {address}`"
+        return RefusedError(message, status=status, code=code, detail=detail)
     if status in (403, 404, 405, 409, 410, 413, 415):
         message = {
             403: detail or "this token does not permit the request",
@@ -140,7 +138,3 @@ def _details(answer: httpx.Response) -> Mapping[str, Any]:
 def _text(details: Mapping[str, Any], key: str) -> str:
     value = details.get(key)
     return value if isinstance(value, str) else ""
-
-
-def _sentence(text: str) -> str:
-    return text.replace(".;", ";")
