@@ -28,5 +28,5 @@ def run(arguments: argparse.Namespace) -> int:
         return changing.change(arguments, "publish", "published", body)
     except MisdirectedError as error:
         if error.code == ALREADY_PUBLISHED and not arguments.replace:
-            say("--replace publishes this result in place of that one")
+            say("to publish this result in place of another version, use --replace")
         raise

@@ -9,7 +9,7 @@ from vocboard.client.connection import Connection
 from vocboard.client.errors import MisdirectedError
 from vocboard.commands.connecting import add_online_arguments, connect
 from vocboard.commands.names import wrong_name
-from vocboard.commands.reporting import DONE, print_json
+from vocboard.commands.reporting import DONE, print_json, say
 
 STANDARD_INPUT = "-"
 
@@ -55,6 +55,8 @@ def run_action(arguments: argparse.Namespace) -> int:
             raise (error if challenge is None else wrong_name(connection, error, challenge)) from error
     if arguments.json:
         print_json(answer)
+    elif answer == []:
+        say("there is nothing to list")
     elif arguments.show is not None:
         arguments.show(answer)
     return DONE

@@ -23,7 +23,7 @@ class People:
     """Users of a server with the challenge `voc`, and the program as one of them."""
 
     def __init__(self, site: Site, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-        self.url, self._monkeypatch, self._capsys = site.url, monkeypatch, capsys
+        self.url, self._monkeypatch, self._capsys, self.err = site.url, monkeypatch, capsys, ""
         with site.writing() as session:
             olga = make_organiser(session, name="Olga")
             make_challenge(session, organiser=olga, slug="voc", team_size=3)
@@ -36,8 +36,8 @@ class People:
         self._monkeypatch.setenv("VOCBOARD_SERVER", self.url)
         self._monkeypatch.setenv("VOCBOARD_TOKEN", self.tokens[who])
         assert main(arguments) == status
-        out, err = self._capsys.readouterr()
-        return err if status else out
+        out, self.err = self._capsys.readouterr()
+        return self.err if status else out
 
     def client(self, who: str) -> vocboard.Client:
         return vocboard.Client(self.url, self.tokens[who])
@@ -86,6 +86,7 @@ def test_questions_announcements_and_notifications(people: People, monkeypatch: 
     assert asked.endswith("  May we use\n  ImageNet?\n  (no answer yet)\n")
     identifier = asked.split()[0]
     assert people("bob", "questions", "list", "voc") == ""
+    assert people.err == "vocboard: there is nothing to list\n"
     assert ", Ada\n" in people("olga", "questions", "list", "voc")
     assert "no questions begin with zz" in people("olga", "questions", "answer", "voc", "zz", "Yes.", status=2)
     monkeypatch.setattr("sys.stdin", io.StringIO("Yes,\nyou may.\n"))

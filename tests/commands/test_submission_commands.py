@@ -73,7 +73,7 @@ def test_a_published_result_is_only_replaced_when_that_is_said(
     assert main(["publish", second]) == 2
     refused = capsys.readouterr().err
     assert f"submission {scored}. Replace that one" in refused
-    assert "--replace publishes this result in place of that one" in refused
+    assert "to publish this result in place of another version, use --replace" in refused
     assert main(["publish", second, "--replace"]) == 0
     assert main(["unpublish", second]) == 0  # the board is everybody's
 
