@@ -66,7 +66,7 @@ WRONG_NUMBER_OF_FIELDS = error(
     "Wrong number of fields",
     "Found {found}, expected {expected}: {format}.{hint}",
     "Separate fields with spaces, and write one result per line.",
-    example="2008_000001 0.9 10 20 30",
+    example="2008_000001 0.9 48 240 195 371 0 0 in a classification file",
 )
 CONFIDENCE_MISSING = error(
     "confidence_missing",
