@@ -189,7 +189,7 @@ ADMISSION = {
 CANNOT_SUBMIT = {
     PhaseState.NOT_YET_OPEN: "You cannot submit yet.",
     PhaseState.NOT_READY: "You cannot submit yet: the organisers have not uploaded the ground truth.",
-    PhaseState.CLOSED: "This challenge is closed. Its leaderboards remain available.",
+    PhaseState.CLOSED: "Submissions have closed. The leaderboards remain available.",
     PhaseState.ARCHIVED: "This challenge is archived. Its leaderboards remain available.",
 }
 FIELD_LABELS = {

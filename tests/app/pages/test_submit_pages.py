@@ -93,7 +93,7 @@ def test_closed_and_unready_challenges_offer_no_form(embedded_site: Site) -> Non
     with embedded_site.writing() as session:
         email = make_user(session).email
         told = {
-            make_challenge(session, closes_at=now() - timedelta(hours=1)).slug: "This challenge is closed",
+            make_challenge(session, closes_at=now() - timedelta(hours=1)).slug: "Submissions have closed",
             make_challenge(session, opens_at=now() + timedelta(days=1)).slug: "You cannot submit yet. Opens",
             make_challenge(session, ready=False).slug: "have not uploaded the ground truth",
         }
