@@ -99,10 +99,10 @@ def visible_means(
     """Return the rounded mean of the primary metric by submission and competition, visible at every detail level.
 
     Args:
-        submissions: with their challenges.
+        submissions: with their challenges. Those that have been withdrawn have no scores.
         for_organisers: whether the reader organises the challenges; others see what the Ladder mechanism releases.
     """
-    decimals = {submission.id: submission.challenge.decimals for submission in submissions}
+    decimals = {one.id: one.challenge.decimals for one in submissions if one.state is not State.WITHDRAWN}
     found = queries.current_means(session, decimals)
     released = {} if for_organisers else _released(session, submissions)
     return {
@@ -118,7 +118,7 @@ def visible_means(
 
 def incomplete_results(session: Session, submissions: Sequence[Submission]) -> set[tuple[uuid.UUID, str]]:
     """Return the submissions and competitions in which not all classes were entered, visible at every detail level."""
-    return queries.incomplete_results(session, [submission.id for submission in submissions])
+    return queries.incomplete_results(session, [one.id for one in submissions if one.state is not State.WITHDRAWN])
 
 
 def _released(session: Session, submissions: Sequence[Submission]) -> Mapping[uuid.UUID, Mapping[str, Release]]:

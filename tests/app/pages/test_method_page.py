@@ -275,6 +275,9 @@ def test_withdrawing_says_what_happens_and_it_does(scene: Scene) -> None:
     with signed_in(scene.site, scene.owner) as client:
         send_form(client, path, path)
         assert client.get(path).status_code == 409
+        listed = html.fromstring(client.get("/submissions").text)
+    assert listed.xpath('//tr[contains(., "Withdrawn")]//td[@data-label="Means, %"]/b') == []
+    assert listed.xpath('//tr[contains(., "Scored")]//td[@data-label="Means, %"]/b') != []
     with scene.site.client() as client:
         slug = client.get("/api/v1/challenges").json()["items"][0]["slug"]
         [row] = client.get(f"/api/v1/challenges/{slug}/leaderboards/comp1").json()["rows"]
