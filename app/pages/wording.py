@@ -232,6 +232,15 @@ FIELD_LABELS = {
     "code_url": "Code",
     "note": "Private note",
     "flickr_image_hashes": "List of image hashes",
+    "address_password": "Password",
+    "key_password": "Password",
+    "removal_password": "Password",
+    "unlink_password": "Password",
+    "citation": "How to cite",
+    "decimals": "Decimals of scores",
+    "edition_text": "Edition file, as uploaded",
+    "organised_by": "Organisers",
+    "table": "Scores in per cent",
 }
 
 NO_CONFUSION_ROW = "in too few test images for shares in steps of at most 10 %, or in none"

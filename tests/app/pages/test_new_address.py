@@ -50,6 +50,12 @@ def test_the_address_changes_once_the_link_is_opened_and_the_old_one_is_told(emb
         sign_in(later, NEW)
 
 
+def test_errors_have_the_names_of_their_fields(embedded_site: Site) -> None:
+    with signed_in(embedded_site) as client:
+        answer = send_form(client, "/account", "/account/email", email=NEW, address_password="not this one")
+    assert ">Password: This is not your current password.<" in answer.text
+
+
 def test_a_link_changes_nothing_for_another_account_or_without_one(embedded_site: Site) -> None:
     with signed_in(embedded_site) as client:
         ask(embedded_site, client)

@@ -339,7 +339,7 @@ def test_the_page_adds_shows_the_secret_once_tests_and_removes(tmp_path: Path, s
 
             refused = send("", url="http://hooks.example/")
             assert refused.status_code == 422
-            assert "The address has to begin with https://." in refused.text
+            assert ">Address: The address has to begin with https://." in refused.text
             assert "Choose at least one of" in refused.text
             assert send("", url="https://hooks.example/<voc>", events=list(CHOICES)).headers["Location"] == base
             first, again = browser.get(base).text, browser.get(base).text
