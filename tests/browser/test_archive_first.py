@@ -191,7 +191,7 @@ def test_without_scripts_everything_is_on_one_page(
     page.get_by_label("Result files in one archive").set_input_files(file)
     page.get_by_label("Name", exact=True).fill("Mine")
     page.get_by_label("Training data statement").fill(TRAINING_DATA)
-    page.get_by_role("button", name="Upload and check").click()
+    page.get_by_role("button", name="Upload and submit").click()
     page.wait_for_url("**/submissions/*", timeout=PATIENCE_MS)
     context.close()
 

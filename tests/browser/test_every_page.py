@@ -126,7 +126,7 @@ def test_pages_work_without_scripts(exhibition: Exhibition, browser_context: Bro
     for path, button, confirmed in (
         ("/", None, "Submit results"),
         ("/challenges/voc2012", None, "Submit results"),
-        ("/challenges/voc2007/submit", None, "Upload and check"),
+        ("/challenges/voc2007/submit", None, "Upload and submit"),
         ("/submissions/{scored}", "Publish some", "Publish some"),
         ("/submissions/{scored}/withdraw", None, "Withdraw permanently"),
         ("/account", None, "Create token"),
