@@ -233,14 +233,16 @@ FIELD_LABELS = {
     "note": "Private note",
     "flickr_image_hashes": "List of image hashes",
     "address_password": "Password",
-    "key_password": "Password",
-    "removal_password": "Password",
-    "unlink_password": "Password",
     "citation": "How to cite",
     "decimals": "Decimals of scores",
     "edition_text": "Edition file, as uploaded",
+    "key_password": "Password",
+    "new_slug": "URL name",
     "organised_by": "Organisers",
+    "removal_password": "Password",
     "table": "Scores in per cent",
+    "unlink_password": "Password",
+    "url": "Address",
 }
 
 NO_CONFUSION_ROW = "in too few test images for shares in steps of at most 10 %, or in none"

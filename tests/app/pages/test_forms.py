@@ -1,4 +1,4 @@
-"""What holds of every form of the pages: the token against forged requests, and the message afterwards."""
+"""What holds of every form of the pages: the token against forged requests, names of fields, the message afterwards."""
 
 import ast
 import re
@@ -10,10 +10,12 @@ from fastapi.routing import APIRoute
 from vocboard.app.pages import OFTEN_REQUESTED, OTHERS
 from vocboard.app.pages.forms import DONE, go_to
 from vocboard.app.pages.rendering import STATIC_DIRECTORY, TEMPLATE_DIRECTORY
+from vocboard.app.pages.wording import field_label
 from vocboard.app.web.csrf import FIELD, protect_form
 
 PAGES = STATIC_DIRECTORY.parent / "pages"
 FORM = re.compile(r'<form\b(?=[^>]*method="post").*?</form>', re.DOTALL | re.IGNORECASE)
+FIELDS = re.compile(r'parts\.field\w*\("(\w+)", "([^"]+)"')
 TOKEN = (r"{{ parts.csrf(csrf_token()) }}", f'name="{FIELD}" value="{{{{ csrf_token() }}}}"')
 # They read the form as it arrives, and verify its token before the file.
 STREAMING = {
@@ -74,3 +76,15 @@ def test_going_on_with_an_unknown_message_is_an_error() -> None:
     assert go_to("/organise", done="deleted").headers["location"] == "/organise?done=deleted"
     with pytest.raises(KeyError):
         go_to("/organise", done="no-such-message")
+
+
+def test_lists_of_mistakes_name_fields_as_their_labels_do() -> None:
+    named = [
+        (template.name, name, label, f'"{name}": "{label}"' in text or field_label(name))
+        for template in TEMPLATE_DIRECTORY.rglob("*.html")
+        for text in [template.read_text(encoding="utf-8")]
+        for name, label in FIELDS.findall(text)
+    ]
+    assert len(named) > 40
+    for *place, label, said in named:
+        assert said is True or label.lower() in said.lower() or said.lower() in label.lower(), (*place, label, said)
