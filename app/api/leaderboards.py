@@ -200,8 +200,8 @@ class Leaderboard(FromObject):
     )
     rows: list[LeaderboardRow]
     reported: list[ReportedResult] = Field(
-        description="Baselines and results from papers, which organisers added. They were not scored here, have no "
-        "rank, and nothing else of the leaderboard depends on them."
+        description="Baselines and results from papers, which organisers added. They have no rank, "
+        "and nothing else of the leaderboard depends on them."
     )
 
 

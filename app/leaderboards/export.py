@@ -42,9 +42,7 @@ _LATEX = str.maketrans(
 )
 
 _INTERVAL_COMMENT = "% 95 % interval: bootstrap over test images, each method on its own; not for comparing methods."
-_REPORTED_COMMENT = (
-    "% Dagger: not scored here and not ranked; baselines and scores as reported elsewhere. --: not reported."
-)
+_REPORTED_COMMENT = "% Dagger: not ranked; baselines and scores as reported elsewhere. --: not reported."
 
 
 def as_csv(board: Board) -> str:
