@@ -8,12 +8,14 @@ import pytest
 from lxml import html
 
 from tests.support.browsing import from_here, send_archive, send_form, signed_in, token_of
-from tests.support.factories import make_challenge, make_token, make_user
+from tests.support.factories import make_challenge, make_organiser, make_token, make_user
 from tests.support.phases import main_phase
 from tests.support.site import Site
 from tests.support.small_world import packed
 from vocboard.app.challenges.models import Challenge, Freeze
+from vocboard.app.challenges.rules import PhaseRules
 from vocboard.app.database import now
+from vocboard.app.organising.phase_changes import add_phase
 
 CARS = packed([("comp3_det_test_car.txt", b"000001 0.5 1 1 9 9\n")])
 
@@ -37,6 +39,17 @@ def test_a_used_up_quota_says_when_the_next_is_allowed(embedded_site: Site, smal
         assert "The quota of comp3 is used up" in said
         assert re.search(r"The next upload is possible from <time", said)
     assert 'value="Mine"' in second.text
+
+
+def test_the_image_sets_to_validate_with_are_those_of_the_chosen_phase(embedded_site: Site) -> None:
+    with embedded_site.writing() as session:
+        organiser = make_organiser(session)
+        challenge = make_challenge(session, organiser=organiser, slug="spring")
+        rules = PhaseRules(competitions=("comp1",), opens_at=now() - timedelta(days=9))
+        add_phase(session, challenge=challenge, user=organiser, key="practice", title="Practice", rules=rules)
+    with signed_in(embedded_site) as client:
+        page = client.get("/challenges/spring/submit?phase=practice").text
+    assert "/api/v1/challenges/spring/image-sets?phase=practice" in page
 
 
 def test_a_store_that_cannot_be_reached_is_explained(embedded_site: Site, small: Challenge) -> None:
