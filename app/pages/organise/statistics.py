@@ -15,6 +15,7 @@ from vocboard.app.leaderboards import statistics_states
 from vocboard.app.leaderboards.across_methods import MAX_SEQUENCES, across_methods
 from vocboard.app.leaderboards.statistics import EXPLANATIONS, decimals_of
 from vocboard.app.organising.score_distributions import score_distributions
+from vocboard.app.pages.challenges import edition_argument
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
 from vocboard.app.pages.organise.score_strips import score_strips
 from vocboard.app.pages.rendering import render
@@ -57,6 +58,8 @@ def across_page(organised: Organised, competition: str, *, phase: str = "", meth
         organised.request,
         "organise/across.html",
         challenge=challenge,
+        edition_argument=edition_argument(challenge),
+        image_set=chosen.image_set,
         found=found,
         chosen=next((one for one in found.entrants if one.method_id == method_id), None),
         decimals=found.decimals,

@@ -13,11 +13,13 @@ from sqlalchemy.orm import Session
 from tests.support.browsing import browser_of, signed_in
 from tests.support.corrections import correct
 from tests.support.factories import make_challenge, make_organiser, make_reported, make_user
+from tests.support.own_rules import EDITION_FILE
 from tests.support.phases import main_phase, show_board
 from tests.support.scored import make_published, make_scored
 from tests.support.site import Site
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Challenge
+from vocboard.app.challenges.rules import PhaseRules
 from vocboard.app.database import now
 from vocboard.app.evaluations.models import CompetitionResult, Curve
 from vocboard.app.evaluations.visible import VisibleDiagnosis
@@ -30,6 +32,7 @@ from vocboard.app.leaderboards.models import (
 )
 from vocboard.app.leaderboards.sequences import Change, SequenceStatistics, members
 from vocboard.app.leaderboards.statistics import Failure, Interval, MethodStatistics, Statistics, decimals_of, digest_of
+from vocboard.app.organising.phase_changes import add_phase
 from vocboard.app.pages.diagnosis import diagnosis_view
 from vocboard.app.pages.rendering import environment
 
@@ -195,6 +198,28 @@ def test_methods_of_a_frozen_leaderboard_are_not_compared_by_curves_of_other_sco
         session.add(Curve(result_id=later, **copied))
         session.execute(update(CompetitionResult).values(details={"car": {"positives": 400}}))
     assert drawn() == 0
+
+
+def test_the_command_for_hard_images_runs_for_own_editions_and_other_image_sets(embedded_site: Site) -> None:
+    with embedded_site.writing() as session:
+        organiser = make_organiser(session)
+        make_challenge(session, organiser=organiser, slug="own", edition="", edition_file=EDITION_FILE)
+        kit = make_challenge(session, organiser=organiser, slug="kit")
+        add_phase(
+            session,
+            challenge=kit,
+            user=organiser,
+            key="practice",
+            title="Practice",
+            rules=PhaseRules(competitions=("comp1",)),
+            image_set="val",
+        )
+    command = "vocboard compare {} first.tar.gz second.tar.gz --ground-truth TREE --competition comp1 {}--across"
+    with signed_in(embedded_site, organiser.email) as client:
+        own_page = client.get("/organise/own/statistics/comp1").text
+        page = client.get("/organise/kit/statistics/comp1?phase=practice").text
+    assert command.format("Harbour.toml", "") in own_page
+    assert command.format("VOC2012", "--image-set val ") in page
 
 
 def test_intervals_are_drawn_on_one_scale_with_round_ends(embedded_site: Site) -> None:
