@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.challenges.phases import Phase, phases_of
 from vocboard.app.evaluations.models import CompetitionResult, Measure
+from vocboard.app.evaluations.rounding import rounded_median
 from vocboard.app.leaderboards.models import ReportedResult
 from vocboard.app.leaderboards.service import rules_of
 from vocboard.app.organising.history import quantile
@@ -28,6 +29,7 @@ class BoardScores:
 
     Attributes:
         bins: number of submissions by their mean, as it is shown, in thousandths.
+        median: fraction, rounded as it is shown, at most to a thousandth.
         best: fraction, rounded as it is shown.
         reported: method and mean of each baseline and result from a paper.
     """
@@ -35,6 +37,7 @@ class BoardScores:
     phase: Phase
     competition: Competition
     bins: Mapping[int, int]
+    median: float
     best: float
     higher_is_better: bool
     reported: tuple[tuple[str, float], ...]
@@ -44,10 +47,15 @@ class BoardScores:
         """Number of submissions."""
         return sum(self.bins.values())
 
-    @property
-    def median(self) -> float:
-        """To a thousandth."""
-        return quantile(self.bins, 0.5) / BINS
+
+def _median(bins: Mapping[int, int], decimals: int) -> float:
+    """Return the median of thousandths as a fraction; of an even number, half way between the middle two.
+
+    >>> _median({680: 1, 740: 1}, 2), _median({680: 1, 690: 2}, 2)
+    (0.71, 0.69)
+    """
+    lower, upper = quantile(bins, 0.5), -quantile({-value: count for value, count in bins.items()}, 0.5)
+    return rounded_median([lower / BINS, upper / BINS], min(decimals, 3)) or 0.0
 
 
 def score_distributions(session: Session, challenge: Challenge) -> tuple[BoardScores, ...]:
@@ -92,5 +100,6 @@ def score_distributions(session: Session, challenge: Challenge) -> tuple[BoardSc
                 bins = {row[1]: row[2] for row in known}
                 others = tuple(reported[phase.id, name])
                 best = round(best, challenge.decimals)
-                found.append(BoardScores(phase, rules_of(challenge, phase, name), bins, best, higher, others))
+                median = _median(bins, challenge.decimals)
+                found.append(BoardScores(phase, rules_of(challenge, phase, name), bins, median, best, higher, others))
     return tuple(found)
