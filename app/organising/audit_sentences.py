@@ -252,7 +252,7 @@ PHRASES: Mapping[str, Callable[[str, Details], str]] = {
     "challenge.copy": _plain("copied the rules of the challenge {slug}"),
     "challenge.update": _changed_rules,
     "challenge.replace_edition": _plain("replaced the edition {from} by {to}"),
-    "challenge.make_scoring_current": _plain("switched the leaderboards of the {the_phase} to new results"),
+    "challenge.make_scoring_current": _plain("switched the {the_phase} to new ground truth or results"),
     "challenge.ban": _banned("the challenge"),
     "challenge.lift_ban": _plain("lifted the ban of {person} from the challenge"),
     "challenge.invite": _plain("invited {email} to organise the challenge"),
