@@ -98,7 +98,7 @@ DONE = {
     "confirmed": "Email address confirmed. Sign in.",
     "waits": "Email address confirmed. An organiser has to approve your account; you will get an email.",
     "reset": "Password changed. You are signed out everywhere, and all API tokens are revoked. Sign in again.",
-    "opened": "The challenge is open: its page is what participants see.",
+    "opened": "The challenge is no longer a draft: its page is what participants see.",
     "approved": "Registration approved.",
     "rejected": "Registration rejected. The account is disabled.",
     "role": "Role changed.",
