@@ -92,6 +92,7 @@ def require_newest(database_url: str) -> None:
             f"vocboard: the database {shown} is not migrated: it is at revision {found or 'none'}, and this version "
             f"needs {newest}. Run `vocboard migrate` as the owner of its tables (with docker compose: "
             f"`docker compose run --rm migrate`), and start this process again."
+            + ("" if found else " If it is not the server's, set VOCBOARD_DATA_DIRECTORY or VOCBOARD_DATABASE_URL.")
         )
     if _is_dated(found) and found < str(baseline):
         raise SystemExit(

@@ -3,7 +3,8 @@
 import argparse
 import sys
 
-from sqlalchemy.exc import ProgrammingError
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import DBAPIError, OperationalError
 
 from vocboard.app.database import Database
 from vocboard.app.errors import InvalidInputError, ServiceError
@@ -22,6 +23,7 @@ from vocboard.commands.admin import (
     transfer,
 )
 from vocboard.commands.admin.actions import WHERE_TO_RUN, Call, operator
+from vocboard.migrations import require_newest
 
 INSUFFICIENT_PRIVILEGE = "42501"  # SQLSTATE
 MODULES = (
@@ -62,10 +64,16 @@ def run(arguments: argparse.Namespace) -> int:
             print(f"vocboard admin: {field}: {message}", file=sys.stderr)
     except ServiceError as error:
         print(f"vocboard admin: {error}", file=sys.stderr)
-    except ProgrammingError as error:
-        if getattr(error.orig, "sqlstate", None) != INSUFFICIENT_PRIVILEGE:
-            raise
-        print(f"vocboard admin: the database refuses this to the role of this service. {WHERE_TO_RUN}", file=sys.stderr)
+    except DBAPIError as error:
+        if getattr(error.orig, "sqlstate", None) == INSUFFICIENT_PRIVILEGE:
+            said = f"the database refuses this to the role of this service. {WHERE_TO_RUN}"
+        else:
+            require_newest(settings.database)  # says what to do about tables that are missing
+            if not isinstance(error, OperationalError):
+                raise
+            shown = make_url(settings.database).render_as_string(hide_password=True)
+            said = f"the database {shown} cannot be used: {error.orig}"
+        print(f"vocboard admin: {said}", file=sys.stderr)
     finally:
         database.close()
     return 1
