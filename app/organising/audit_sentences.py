@@ -146,6 +146,8 @@ def _changes(details: Details, of: str) -> str:
 def _changed_parts(details: Details) -> list[str]:
     parts = []
     for name, change in details.items():
+        if name == "on_behalf_of":  # of a change at the command line
+            continue
         label = _RULES.get(name, name.replace("_", " "))
         if name in _LONG or not isinstance(change, Mapping):
             parts.append(f"the {label}")

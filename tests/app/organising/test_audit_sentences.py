@@ -63,6 +63,7 @@ def test_what_was_changed_is_reported() -> None:
         "title": {"from": "Spring", "to": "Summer"},
         "closes_at": {"from": None, "to": "2026-05-01T00:00:00+00:00"},
         "description": {"from": "One", "to": "Two"},
+        "on_behalf_of": "6adf99d9-aa33-4fe6-a839-ad08431dbe56",  # of a change at the command line
     }
     assert sentence("Olga", "challenge.update", "?", details) == (
         "Olga changed the title from “Spring” to “Summer”, the closing date from none to 1 May 2026, 00:00 UTC "
