@@ -73,8 +73,14 @@ def instant(text: str) -> datetime:
 
     >>> instant("2026-05-01T12:00").isoformat()
     '2026-05-01T12:00:00+00:00'
+    >>> instant("2026-02-31")
+    Traceback (most recent call last):
+    argparse.ArgumentTypeError: not a time, such as 2027-01-31 or 2027-01-31T18:00: '2026-02-31'
     """
-    parsed = datetime.fromisoformat(text)
+    try:
+        parsed = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"not a time, such as 2027-01-31 or 2027-01-31T18:00: {text!r}") from error
     return parsed.replace(tzinfo=UTC) if parsed.tzinfo is None else parsed
 
 
@@ -93,7 +99,10 @@ def step_or_none(text: str) -> float | None:
     >>> step_or_none("none") is None, step_or_none("0.01")
     (True, 0.01)
     """
-    return None if text == "none" else float(text)
+    try:
+        return None if text == "none" else float(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"neither a number nor none: {text!r}") from error
 
 
 def data_link(text: str) -> DataLink:
