@@ -13,6 +13,7 @@ from typing import BinaryIO, Self
 
 BLOCK = tarfile.BLOCKSIZE
 CHUNK_BYTES = 1024 * 1024
+_OTHER_FILE = "This is not an export of a challenge, a tar file that is not compressed."
 
 
 class TarError(Exception):
@@ -102,6 +103,11 @@ class Member:
 def unpack(file: BinaryIO) -> Iterator[Member]:
     """Yield the files of an archive in their order.
 
+    >>> from io import BytesIO
+    >>> next(unpack(BytesIO(b"another file " * 99)))
+    Traceback (most recent call last):
+    vocboard.app.transfer.tar.TarError: This is not an export of a challenge, a tar file that is not compressed.
+
     Raises:
         TarError: it is not one that `pack` writes.
     """
@@ -111,13 +117,13 @@ def unpack(file: BinaryIO) -> Iterator[Member]:
         file.seek(place)
         block = file.read(BLOCK)
         if len(block) < BLOCK:
-            raise TarError("The archive is cut off." if place else "This is not an export of a challenge.")
+            raise TarError("The archive is cut off." if place else _OTHER_FILE)
         if not any(block):
             return
         try:
             info = tarfile.TarInfo.frombuf(block, "utf-8", "strict")
         except (tarfile.HeaderError, ValueError) as error:
-            raise TarError(f"The archive is damaged at byte {place:,}.") from error
+            raise TarError(f"The archive is damaged at byte {place:,}." if place else _OTHER_FILE) from error
         if info.type != tarfile.REGTYPE or info.size < 0 or info.name in seen:
             raise TarError(f"The archive is not an export of a challenge: see byte {place:,}.")
         begins = place + BLOCK
