@@ -7,7 +7,7 @@ from datetime import timedelta
 from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
 
-from vocboard.app.challenges.models import Challenge, ChallengeFile, GroundTruthVersion
+from vocboard.app.challenges.models import Challenge, ChallengeFile, GroundTruthVersion, TruthState
 from vocboard.app.database import now
 from vocboard.app.submissions.models import State, Submission
 
@@ -19,7 +19,7 @@ class Stored:
     Attributes:
         archives: number of those of submissions; the same one counts once.
         columns: how many of them have their results as columns, whose size the database does not know.
-        ground_truth: number of uploaded versions.
+        ground_truth: number of versions whose tree is here.
         files: number of those for participants.
     """
 
@@ -61,6 +61,7 @@ def by_challenge(session: Session, *, withdrawn_kept_for: timedelta) -> Sequence
     )
     versions = (
         select(GroundTruthVersion.challenge_id, func.count().label("count"))
+        .where(GroundTruthVersion.state.not_in((TruthState.FAILED, TruthState.ELSEWHERE)))
         .group_by(GroundTruthVersion.challenge_id)
         .subquery()
     )

@@ -29,7 +29,7 @@ from tests.support.trees import write_tree
 from vocboard.app.accounts import administration, service
 from vocboard.app.accounts.models import LinkedIdentity, Scope, SecondFactor
 from vocboard.app.audit.models import AuditEvent
-from vocboard.app.challenges.models import Admission, Challenge, ChallengePhase, Detail, ExtraQuota, Freeze
+from vocboard.app.challenges.models import Admission, Challenge, ChallengePhase, Detail, ExtraQuota, Freeze, TruthState
 from vocboard.app.challenges.phases import PhaseState, current_phase, phases_of
 from vocboard.app.challenges.service import get_organised, get_visible
 from vocboard.app.database import Database, now
@@ -432,6 +432,7 @@ def test_operators_see_what_has_failed_and_what_is_stored(
         _add_failures(session)
         scored = make_challenge(session, slug="stored")
         make_scored(session, scored, make_user(session), "Method", archive_bytes=77)
+        make_truth(session, scored, current=False).state = TruthState.FAILED  # nothing of it is stored
 
     def said(*arguments: str) -> str:
         assert admin(*arguments) == 0
@@ -439,7 +440,7 @@ def test_operators_see_what_has_failed_and_what_is_stored(
 
     assert "recipient=gone@lab.example  subject=Your account is approved  failure=rejected" in said("undelivered-mail")
     assert [one["kind"] for one in json.loads(said("status", "--json"))["failed"]] == ["diagnosis"]
-    assert "challenge=stored  archives=1  archive_bytes=77" in said("show-storage")
+    assert "challenge=stored  archives=1  archive_bytes=77  columns=0  ground_truth=1" in said("show-storage")
     message_id = json.loads(said("undelivered-mail", "--json"))[0]["id"]
     assert said("retry-mail", message_id) == "1 to be sent again\n"
     assert (said("retry-mail"), said("undelivered-mail")) == ("0 to be sent again\n", "")
