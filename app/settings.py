@@ -304,8 +304,12 @@ class Settings(BaseSettings):
 
     @field_validator("store", "former_store")
     @classmethod
-    def _is_a_bucket(cls, value: str, info: ValidationInfo) -> str:
-        if info.field_name == "former_store" and value == DIRECTORY:
+    def _is_a_place(cls, value: str, info: ValidationInfo) -> str:
+        """Reject what is no place, and moving from a place to itself: what has been moved is removed from there."""
+        is_former, value = info.field_name == "former_store", value.rstrip("/")
+        if is_former and value == (info.data.get("store") or DIRECTORY):
+            raise ValueError("this is the same place as VOCBOARD_STORE: remove it, or correct one of them")
+        if is_former and value == DIRECTORY:
             return value
         if value and not re.fullmatch(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[A-Za-z0-9._/-]*)?", value):
             raise ValueError("use the form s3://bucket or s3://bucket/prefix")

@@ -73,8 +73,8 @@ def write_detections(
         with whole_directory(output, "yolo") as directory:
             for name, text in yolo_files(found, sizes or {}, ids).items():
                 (directory / name).write_text(text)
-            names = "".join(f"{known.name}\n" for known in ids.categories)
-            (directory / LABELS_FILE).write_text(names, encoding="utf-8")
+            labels = "".join(f"{known.name}\n" for known in ids.categories)
+            (directory / LABELS_FILE).write_text(labels, encoding="utf-8")
         return problems.problems()
     text = _WRITERS[target_format](found, ids)
     with whole_file(output) as unfinished:

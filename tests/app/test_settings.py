@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from vocboard.app.settings import Settings, UnsafeSettingsError
 
@@ -25,3 +26,14 @@ def test_secrets_can_be_in_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         "VOCBOARD_MAIL_URL_FILE",
     ]
     assert "another" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("store", "former"),
+    [("", "directory"), ("s3://bucket/files", "s3://bucket/files/"), ("s3://bucket/", "s3://bucket")],
+)
+def test_files_do_not_move_from_a_place_to_itself(store: str, former: str) -> None:
+    """They would be removed from it."""
+    with pytest.raises(ValidationError, match="the same place"):
+        Settings(store=store, former_store=former)
+    assert Settings(former_store="s3://bucket/files/").former_store == "s3://bucket/files"
