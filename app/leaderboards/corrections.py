@@ -114,11 +114,11 @@ class Removal(NamedTuple):
 
 
 def removed_submissions(session: Session, phase_id: uuid.UUID) -> Mapping[str, Removal]:
-    """Return which submissions to a phase no leaderboard shows by decision of the organisers, by id.
-
-    It includes what the server has failed, which no leaderboard has ever shown.
-    """
-    is_failed = and_(Submission.state == State.FAILED, Submission.finished_at.is_not(None))
+    """Return which submissions to a phase no leaderboard shows by decision of the organisers, by id."""
+    # What the server has failed, as by a re-score that could not read it again, has a technical reason.
+    is_failed = and_(
+        Submission.state == State.FAILED, Submission.finished_at.is_not(None), Submission.failure_detail.is_(None)
+    )
     query = select(Submission.id, Submission.disqualified_at, Submission.held_back_at, Submission.finished_at).where(
         Submission.phase_id == phase_id,
         or_(Submission.disqualified_at.is_not(None), Submission.held_back_at.is_not(None), is_failed),

@@ -180,7 +180,8 @@ def _settle(
         lock_several(session, challenge_id, [one.id for one in shown])
     changed = []
     for one in shown:
-        is_over = results is Results.UNPUBLISH or one.state is State.WITHDRAWN  # what is withdrawn stays so
+        # What is withdrawn or could not be evaluated again stays so.
+        is_over = results is Results.UNPUBLISH or one.state in {State.WITHDRAWN, State.FAILED}
         act = submissions.hold_back if is_over else submissions.disqualify_quietly
         changed.append(act(session, submission_id=one.id, user=user, reason=reason))
     return changed

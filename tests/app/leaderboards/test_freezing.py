@@ -358,6 +358,21 @@ def test_what_organisers_remove_leaves_a_frozen_leaderboard_until_they_undo_it(
             assert again == untouched
 
 
+def test_what_a_re_score_could_not_evaluate_stays_on_a_frozen_leaderboard(
+    database: Database, world: World, clock: Clock
+) -> None:
+    clock.advance(2 * DAY)
+    assert ranks(show(database, world)) == IN_ORDER
+    lost = {"state": State.FAILED, "published_at": None, "finished_at": now(), "failure_detail": "Damaged"}
+    with database.writing() as session:  # as when it is applied
+        session.execute(update(Submission).where(Submission.id == world.ids[1]).values(lost))
+    board = show(database, world)
+    assert (ranks(board), board.removals) == (IN_ORDER, ())
+    with database.writing() as session:
+        ban(session, world.challenge, world.people[1], world.organiser, Results.DISQUALIFY)
+    assert ranks(show(database, world)) == [(1, "Method 2"), (2, "Method 0")]
+
+
 def test_a_ban_removes_what_its_owner_has_unpublished_or_withdrawn_from_frozen_leaderboards(
     database: Database, world: World, clock: Clock
 ) -> None:
