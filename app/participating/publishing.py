@@ -219,9 +219,12 @@ def publish_if_promised(session: Session, submission_id: uuid.UUID) -> None:
 def publish_as_before(session: Session, submission: Submission) -> bool:
     """Put a submission back where its owner had it before organisers took it off; whether it is published now.
 
-    It stays off if its owner had not published it, or is banned, or its method has another published result by now.
+    One that waits for its scores is published with them, as if its owner had asked for that at the upload. It stays off
+    if its owner had not published it, or is banned, or its method has another published result by now.
     """
     before, submission.published_before = submission.published_before, None
+    if before is not None and submission.state in {State.QUEUED, State.EVALUATING}:
+        submission.publish_when_scored = True
     if before is None or submission.state != State.SCORED:
         return False
     if not _may_be_published(session, submission):

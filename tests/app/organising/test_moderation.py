@@ -104,6 +104,19 @@ def test_what_was_not_evaluated_yet_waits_again_when_it_is_reinstated(case: Case
     assert case.backend.submission(waiting).state is State.SCORED
 
 
+def test_what_a_re_score_has_left_out_is_published_again_once_it_is_scored(case: Case) -> None:
+    backend, submission_id = case.backend, case.backend.submit(case.owner, case.challenge, method_name="Lifted")
+    assert evaluate_next(backend.database, backend.store, backend.settings)
+    case.publish(submission_id)
+    case.do(disqualify, submission_id=submission_id, reason=REASON)
+    with backend.database.writing() as session:  # as a re-score that is applied then
+        session.get_one(Submission, submission_id).current_evaluation_id = None
+    case.do(reinstate, submission_id=submission_id)
+    assert backend.submission(submission_id).state is State.QUEUED
+    assert evaluate_next(backend.database, backend.store, backend.settings)
+    assert backend.submission(submission_id).published_at is not None
+
+
 def test_a_disqualification_needs_a_reason(case: Case) -> None:
     with pytest.raises(InvalidInputError) as caught:
         case.do(disqualify, reason="  ")
