@@ -297,6 +297,19 @@ def test_all_phases_are_those_that_are_visible_also_if_the_current_one_is_not(wo
         assert visitor.get(f"{PATH}/overall?phases=all").status_code == 403
 
 
+def test_all_phases_have_the_decimals_of_their_own_leaderboards(world: World, clock: Clock) -> None:
+    world.add("final", opens_at=later(1))
+    with world.site.writing() as session:
+        challenge = complete(session, world.challenge().id)
+        for key in ("main", "final"):
+            make_published(session, challenge, world.person, key.title(), 0.4321, phase_key=key)
+    clock.advance(2 * DAY)
+    world.client.headers["Authorization"] = f"Bearer {fresh_token(world)}"
+    assert world.client.patch(PATH, json={"decimals": 2}).status_code == 200  # after the main phase was frozen
+    page = html.fromstring(world.client.get("/challenges/harbour/leaderboards?phases=all").text)
+    assert page.xpath("//table[contains(@class, 'matrix')]//td/a/text()") == ["43.21", "43"]
+
+
 def test_a_hidden_leaderboard_and_its_results_appear_on_their_date(world: World, clock: Clock) -> None:
     world.client.patch(PATH, json={"leaderboard_from": later(2)})
     with world.site.writing() as session:
