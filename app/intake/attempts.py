@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, and_, delete, or_, select, update
 from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import User
-from vocboard.app.database import lock_for_transaction, now
+from vocboard.app.database import lock_for_transaction, now, server_time
 from vocboard.app.errors import LimitedError, TooLargeError
 from vocboard.app.intake.limits import (
     ATTEMPTS_PERIOD,
@@ -64,7 +64,7 @@ def begin(session: Session, place: Place, limits: Limits) -> uuid.UUID:
         TooLargeError: the body is larger than the daily limit.
     """
     lock_for_transaction(session, "uploads")
-    instant = now()
+    instant = server_time(session)
     _forget_old(session, instant, limits)
     earlier = _earlier_uploads(session, place, instant)
     attempts = [*_check_attempts(earlier, limits, instant), instant]
@@ -96,7 +96,7 @@ def begin_part(session: Session, upload_id: uuid.UUID, place: Place, limits: Lim
         LimitedError: too many other uploads are in progress.
     """
     lock_for_transaction(session, "uploads")
-    instant = now()
+    instant = server_time(session)
     # A part that broke off with its process may still have its lease.
     session.execute(update(Upload).where(Upload.id == upload_id).values(lease_expires_at=None))
     size = session.scalars(select(Upload.byte_count).where(Upload.id == upload_id)).one()
@@ -127,7 +127,7 @@ def return_bytes(session: Session, upload_id: uuid.UUID, byte_count: int) -> Non
 def is_in_progress(session: Session, upload_id: uuid.UUID) -> bool:
     """Whether something is being done with an upload."""
     expires_at = session.scalar(select(Upload.lease_expires_at).where(Upload.id == upload_id))
-    return expires_at is not None and expires_at > now()
+    return expires_at is not None and expires_at > server_time(session)
 
 
 def renew(session: Session, upload_id: uuid.UUID, limits: Limits) -> int:
@@ -136,16 +136,17 @@ def renew(session: Session, upload_id: uuid.UUID, limits: Limits) -> int:
     Returns:
         How many bytes per second it has to bring from now on.
     """
+    instant = server_time(session)
     has_lease = Upload.id == upload_id, Upload.lease_expires_at.is_not(None)
-    session.execute(update(Upload).where(*has_lease).values(lease_expires_at=now() + LEASE))
-    in_progress = _in_progress(session, now())
+    session.execute(update(Upload).where(*has_lease).values(lease_expires_at=instant + LEASE))
+    in_progress = _in_progress(session, instant)
     own = in_progress.pop(upload_id, None)
     return limits.bytes_per_second if own is None else minimum_rate(own, in_progress.values(), limits)
 
 
 def count_in_progress(session: Session) -> int:
     """Return the number of uploads that are arriving or being validated."""
-    return len(_in_progress(session, now()))
+    return len(_in_progress(session, server_time(session)))
 
 
 def end(session: Session, upload_id: uuid.UUID, *, received_bytes: int) -> None:
@@ -245,7 +246,7 @@ def _check_bytes(earlier: Sequence[_EarlierUpload], place: Place, limits: Limits
 def _check_places(session: Session, place: Place, limits: Limits, instant: datetime) -> None:
     message = refusal(place, _in_progress(session, instant).values(), limits)
     if message is not None:
-        raise LimitedError(message, allowed_at=instant + _BUSY_RETRY)
+        raise LimitedError(message, allowed_at=now() + _BUSY_RETRY)
 
 
 def _in_progress(session: Session, instant: datetime) -> dict[uuid.UUID, Place]:

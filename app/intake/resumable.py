@@ -14,7 +14,7 @@ from sqlalchemy import Select, delete, select, update
 from sqlalchemy.orm import Session, joinedload
 
 from vocboard.app.accounts.models import User
-from vocboard.app.database import Database, lock_for_transaction, now
+from vocboard.app.database import Database, lock_for_transaction, now, server_time
 from vocboard.app.errors import ConflictError, InvalidInputError, NotFoundError, ServiceError
 from vocboard.app.forms import cleaned
 from vocboard.app.intake import attempts as uploads
@@ -103,6 +103,7 @@ def create(
         )
     )
     session.flush()
+    present = server_time(session)
     existing = session.execute(
         select(ResumableUpload, Upload.lease_expires_at)
         .join(Upload, Upload.id == ResumableUpload.id)
@@ -112,7 +113,7 @@ def create(
     idle = [
         other
         for other, lease_expires_at in existing
-        if other.id != upload_id and (lease_expires_at is None or lease_expires_at <= instant)
+        if other.id != upload_id and (lease_expires_at is None or lease_expires_at <= present)
     ]
     removed = idle[: max(0, len(existing) - kept)]
     for other in removed:

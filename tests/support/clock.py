@@ -8,6 +8,7 @@ from sqlalchemy import ColumnElement, literal
 from sqlalchemy.orm import Session
 
 from vocboard.app import database
+from vocboard.app.intake import attempts, resumable
 from vocboard.app.jobs import service as jobs
 from vocboard.app.rescores import switch
 from vocboard.app.submissions import queue
@@ -48,7 +49,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
             return datetime.now(tz) + moved.offset
 
     monkeypatch.setattr(database, "datetime", Moved)  # which `now` asks
-    for module in (queue, switch):  # PostgreSQL has a clock of its own
+    for module in (attempts, queue, resumable, switch):  # PostgreSQL has a clock of its own
         monkeypatch.setattr(module, "server_time", lambda _session: database.now())
 
     def server_clock(_session: Session, after: timedelta = timedelta()) -> ColumnElement[datetime]:

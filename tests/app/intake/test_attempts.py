@@ -2,14 +2,17 @@
 
 import uuid
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
+from contextlib import closing
+from datetime import datetime, timedelta, tzinfo
 
 import pytest
 from sqlalchemy import func, select, update
 
 from tests.support.backend import Backend
+from tests.support.factories import make_user
+from vocboard.app import database as app_database
 from vocboard.app.accounts.models import User
-from vocboard.app.database import now
+from vocboard.app.database import Database, now
 from vocboard.app.errors import LimitedError, TooLargeError
 from vocboard.app.intake import attempts as service
 from vocboard.app.intake.attempts import Rejected
@@ -128,6 +131,30 @@ def test_bytes_count_for_a_day_as_announced_then_as_received(backend: Backend) -
 def test_what_exceeds_a_whole_day_is_too_large(backend: Backend) -> None:
     with pytest.raises(TooLargeError):
         begin(backend, backend.user(), given(bytes_per_day=100), byte_count=101)
+
+
+@pytest.mark.services
+@pytest.mark.parametrize("wrong", [timedelta(hours=-1), timedelta(hours=1)], ids=["slow", "fast"])
+@pytest.mark.parametrize("renews", [False, True])
+def test_a_machine_with_a_wrong_clock_holds_places_for_as_long_as_others_do(
+    postgres_url: str, wrong: timedelta, renews: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Wrong(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> datetime:  # type: ignore[override]
+            return datetime.now(tz) + wrong
+
+    with closing(Database(postgres_url)) as database, database.writing() as session:
+        place = Place(make_user(session).id, HERE, UploadKind.SUBMISSION, 10, is_new=True)
+        with monkeypatch.context() as machine:
+            machine.setattr(app_database, "datetime", Wrong)
+            upload_id = service.begin(session, place, given())
+            if renews:
+                service.renew(session, upload_id, given())
+        assert service.is_in_progress(session, upload_id)
+        expires_at = session.scalars(select(Upload.lease_expires_at)).one()
+        assert expires_at is not None
+        assert expires_at - now() <= LEASE
 
 
 def test_the_accounts_of_one_address_share_its_places(backend: Backend) -> None:
