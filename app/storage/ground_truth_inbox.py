@@ -15,7 +15,7 @@ from nacl.public import PublicKey
 
 from vocboard.app.errors import ConflictError, TooLargeError
 from vocboard.app.storage.directory_objects import DirectoryObjects
-from vocboard.app.storage.local_files import IncomingFile, remove_abandoned
+from vocboard.app.storage.local_files import READABLE_BY_GROUP, IncomingFile, remove_abandoned
 from vocboard.app.storage.moving_objects import MovingObjects
 from vocboard.app.storage.objects import Objects
 from vocboard.app.storage.sealed_files import SealingStream
@@ -48,6 +48,7 @@ class IncomingTruth(IncomingFile):
         self._inbox = inbox
         self._limit = limit
         super().__init__(inbox.made_directory(), prefix=_INCOMING_PREFIX)
+        self.path.chmod(READABLE_BY_GROUP)  # workers remove what killed processes left, which its lock tells them
         self._stream = SealingStream(self._file, public_key, purpose=purpose_of(challenge_id, self.version_id))
 
     def write(self, chunk: bytes | memoryview) -> None:

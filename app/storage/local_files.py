@@ -151,8 +151,8 @@ def remove_abandoned(paths: Iterable[Path], *, older_than: timedelta = ABANDONED
     changed_before = time.time() - older_than.total_seconds()
     removed = 0
     for path in paths:
-        # Removed in the meantime, or locked by the receiving process.
-        with contextlib.suppress(FileNotFoundError, BlockingIOError):
+        # Removed in the meantime, locked by the receiving process, or just made by another user.
+        with contextlib.suppress(FileNotFoundError, BlockingIOError, PermissionError):
             removed += _remove_unlocked(path, changed_before)
     return removed
 

@@ -119,6 +119,7 @@ def test_what_is_kept_opens_with_the_workers_key(inbox: GroundTruthInbox, key: P
     with inbox.receive(challenge_id=CHALLENGE, limit=100) as incoming:
         incoming.write(b"the ")
         incoming.write(b"truth")
+        assert incoming.path.stat().st_mode & 0o777 == 0o640  # so that the sweep of workers finds its lock
         version_id = incoming.keep()
     with inbox.opened(version_id) as path:
         assert path.stat().st_mode & 0o777 == 0o640  # a worker may be another user of the same group
