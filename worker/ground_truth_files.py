@@ -115,6 +115,8 @@ def _unseal(settings: Settings, sha256: str, target: Path) -> None:
     with _sealed(settings).local(f"{sha256}{_SUFFIX}") as sealed, target.open("wb") as plain:
         try:
             plain.writelines(unseal(sealed, key, purpose=_purpose(sha256)))
+            plain.flush()
+            os.fsync(plain.fileno())
         except SealError as error:
             raise GroundTruthFileError(f"the ground truth {sha256} in the store cannot be opened: {error}") from error
 

@@ -35,8 +35,9 @@ class LocalCache:
             os.utime(path)
         except FileNotFoundError:
             self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with IncomingFile(self._directory, prefix=_INCOMING, is_durable=False) as copy:
+            with IncomingFile(self._directory, prefix=_INCOMING) as copy:
                 fetch(copy)
+                copy.finish()  # after a power failure, nobody would notice that it is empty
                 copy.path.replace(path)
             self._make_room()
         return path

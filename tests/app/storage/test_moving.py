@@ -113,6 +113,9 @@ def test_everything_is_there_before_while_and_after_it_moves(
         ground_truth_files.path_of(after, truth.sha256).unlink(missing_ok=True)
         shutil.rmtree(after.truth / "cache", ignore_errors=True)
     assert ground_truth_files.load(after, truth.sha256).sha256 == truth.sha256
+    kept_at = ground_truth_files.path_of(after, truth.sha256)
+    read_from = kept_at if present == "directory" else after.truth / "cache" / kept_at.name
+    assert read_from.stat().st_ino in on_disk
     assert GroundTruthDirectory(after).private_key() == GroundTruthDirectory(before).private_key()
 
 
