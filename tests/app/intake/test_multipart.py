@@ -149,8 +149,9 @@ def test_names_the_field_that_is_wrong(content: bytes, field: str) -> None:
         body(part("method_name", b"\xff\xfe")),
         body(*(part(CLASSES_FIELD, b"") for _ in range(201))),
         f"--{BOUNDARY}\r\nContent-Disposition: form-data; name={'n' * 100_000}".encode(),
+        body(part(f'method_name"\r\nX: "{"x" * 100_000}', b"Mine"), part("archive", FILE, file_name="r.tar")),
     ],
-    ids=["no form", "no name", "not UTF-8", "too many fields", "endless header"],
+    ids=["no form", "no name", "not UTF-8", "too many fields", "endless header", "long header"],
 )
 def test_refuses_malformed_forms(content: bytes) -> None:
     with pytest.raises(MalformedFormError):
