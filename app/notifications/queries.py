@@ -54,6 +54,7 @@ def setting_of(session: Session, unsubscribe_token: str) -> NotificationSetting:
         NotFoundError: there is no such link.
     """
     found = select(NotificationSetting).where(NotificationSetting.unsubscribe_token == unsubscribe_token)
-    if (setting := session.scalar(found)) is None:
+    # PostgreSQL rejects some characters.
+    if not unsubscribe_token.isprintable() or (setting := session.scalar(found)) is None:
         raise NotFoundError("This link is not valid. Sign in to choose what you get by email.")
     return setting

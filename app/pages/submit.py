@@ -261,7 +261,7 @@ async def submit(
     page: Page,
     intake: IntakeDep,
     upload: uuid.UUID | None = None,
-    idempotency_key: Annotated[str | None, Query(max_length=MAX_KEY_LENGTH)] = None,
+    idempotency_key: Annotated[str | None, Query(max_length=MAX_KEY_LENGTH, pattern="^[!-~]*$")] = None,
 ) -> Response:
     """Take an upload; whatever is wrong is told above the form, which keeps what was typed."""
     typed, verify = StreamedForm(), token_verifier(page.request)

@@ -308,14 +308,15 @@ def test_a_form_that_is_sent_twice_counts_once(site: Site, user: User, challenge
         found = re.search(r'action="([^"]*idempotency_key=[^"]*)"', page.text)
         action = html.unescape(found[1])
 
-        def send(archive: bytes) -> httpx.Response:
+        def send(archive: bytes, to: str = action) -> httpx.Response:
             return browser.post(
-                action,
+                to,
                 data={"csrf_token": token_of(page), "method_name": "Method", "submit_incomplete": "true"},
                 files={"archive": ("results.tar.gz", archive)},
                 headers=from_here(browser),
             )
 
+        assert send(RESULTS, f"{path}?idempotency_key=%00").status_code == 422
         first, again = send(RESULTS), send(RESULTS)
         assert (first.status_code, again.status_code) == (303, 303)
         assert again.headers["Location"] == first.headers["Location"]
