@@ -29,6 +29,7 @@ from vocboard.evaluator.rules import (
 from vocboard.evaluator.tasks.definitions import METRICS, TASKS, name_lists
 
 MAX_CLASSES = 254  # 0 is background and 255 void
+MAX_PARTS = 127  # `Layouts.part_type` has 8 bits
 MAX_COMPETITIONS = 16
 MAX_GROUPS = 254
 MAX_NAMED_GROUPS = 20
@@ -85,9 +86,9 @@ def edition_in(table: Table) -> Edition:
 
 
 def _class_list(table: Table, key: str) -> tuple[str, ...]:
-    names = table.texts(key)
-    if len(names) > MAX_CLASSES:
-        table.fail(key, f"a list of 1 to {MAX_CLASSES} names")
+    names, most = table.texts(key), MAX_PARTS if key == "parts" else MAX_CLASSES
+    if len(names) > most:
+        table.fail(key, f"a list of 1 to {most} names")
     check_names(table, key, names)
     return names
 

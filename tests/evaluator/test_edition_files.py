@@ -261,6 +261,7 @@ def test_what_is_not_utf_8_is_reported_by_its_line(tmp_path: Path) -> None:
         ('title = "Roads"', "title = 7", 2, "title must be a text, not 7"),
         ('["car", "bus"]', '["car", "car"]', 3, "classes must be a list without repetitions"),
         ('["car", "bus"]', "[]", 3, "classes must be a list of 1 to 254 names"),
+        ("classes =", f"parts = {[f'p{n}' for n in range(128)]}\nclasses =", 3, "must be a list of 1 to 127 names"),
         ('"11-point"', '"12-point"', 8, "tasks.detection.interpolation must be one of 11-point, area, not '12-point'"),
         ("{class}", "{class", 6, "tasks.detection.file must be a file name with fields out of {class}, {competition}"),
         ("metric =", 'secondary = ["precision"]\nmetric =', 7, "secondary must be names out of average_precision"),
