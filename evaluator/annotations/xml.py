@@ -11,6 +11,7 @@ from lxml import etree
 from vocboard.evaluator.annotations.model import AnnotatedObject, AnnotatedPart, Annotation, AnnotationError, Box
 
 MAXIMUM_BYTES = 4 * 1024 * 1024  # of one annotation file; real ones have about 2 KB
+MAXIMUM_SIDE = 999_999  # pixels of an image
 
 _FLAGS = {"0": False, "1": True}
 
@@ -94,7 +95,7 @@ class _XmlReader:
 
     def _size(self, element: etree._Element) -> tuple[int, int] | None:
         width, height = self._numbers(element, "width", "height")
-        if width < 1 or height < 1 or not width.is_integer() or not height.is_integer():
+        if not all(1 <= side <= MAXIMUM_SIDE and side.is_integer() for side in (width, height)):
             self._report(element, f"an image of {width:g} x {height:g} pixels")
             return None
         return int(width), int(height)

@@ -12,6 +12,7 @@ import numpy as np
 
 from vocboard.evaluator.image_sets import Key
 from vocboard.evaluator.problems.trees import TreeProblems, some
+from vocboard.evaluator.result_files.fields import MAX_OBJECT_INDEX
 from vocboard.evaluator.rules import Edition
 from vocboard.evaluator.tasks.classification.truth import DIFFICULT, NEGATIVE, POSITIVE, Labels
 from vocboard.evaluator.tasks.definitions import TASKS
@@ -186,8 +187,10 @@ class ImageSetFiles:
         return image
 
     def _object_index(self, name: str, line: Line) -> int | None:
-        if line.fields[1].isascii() and line.fields[1].isdecimal() and int(line.fields[1]) > 0:
-            return int(line.fields[1])
+        text = line.fields[1]
+        is_short = text.isascii() and text.isdecimal() and len(text) <= len(str(MAX_OBJECT_INDEX))
+        if is_short and 0 < int(text) <= MAX_OBJECT_INDEX:
+            return int(text)
         self._report("bad_object_index", f"object index {line.fields[1]!r}, expected a number from 1", name, line)
         return None
 

@@ -199,7 +199,7 @@ class TestBrokenTrees:
     def test_everything_wrong_with_the_lists_is_reported_at_once_with_file_and_line(self, tmp_path: Path) -> None:
         files = trees.files_of_2012() | {
             "ImageSets/Main/test.txt": "m1\nm2\n\nm1\n",
-            "ImageSets/Layout/test.txt": "l1 1\nl1 one\nl1 1\nl1 2 3\n",
+            "ImageSets/Layout/test.txt": "l1 1\nl1 one\nl1 1\nl1 2 3\nl1 2147483648\n",
             "ImageSets/Segmentation/test.txt": b"\xff\xfe",
         }
         found = problems_of(tmp_path, files)
@@ -207,8 +207,9 @@ class TestBrokenTrees:
         assert ("ImageSets/Layout/test.txt", 2, "object index 'one', expected a number from 1") in found
         assert ("ImageSets/Layout/test.txt", 3, "l1 1 repeats line 1") in found
         assert ("ImageSets/Layout/test.txt", 4, "3 fields, expected 1 or 2") in found
+        assert ("ImageSets/Layout/test.txt", 5, "object index '2147483648', expected a number from 1") in found
         assert ("ImageSets/Segmentation/test.txt", None, "is not a UTF-8 text file (byte 0)") in found
-        assert len(found) == 5
+        assert len(found) == 6
 
     def test_everything_wrong_with_labels_is_reported(self, tmp_path: Path) -> None:
         files = trees.files_of_2012() | {
@@ -231,6 +232,7 @@ class TestBrokenTrees:
                 trees.an_object("car", (10, 1, 1, 10)), "<object>\n<name>dog</name></object>", size="<size/>"
             ),
             "Annotations/m2.xml": "<annotation>\n<object></annotation>",
+            "Annotations/a2.xml": trees.annotation(size="<size><width>2147483648</width><height>1</height></size>"),
             "Annotations/l1.xml": '<!DOCTYPE annotation [<!ENTITY a "b">]>\n<annotation/>',
             "Annotations/a1.xml": trees.annotation(trees.an_object(more="<difficult>maybe</difficult>")),
         }
@@ -240,6 +242,7 @@ class TestBrokenTrees:
         assert ("Annotations/m1.xml", 2, "<size> has no <width>") in found
         assert [(file, line) for file, line, _ in found if file == "Annotations/m2.xml"] == [("Annotations/m2.xml", 2)]
         assert [file for file, _, message in found if "document type" in message] == ["Annotations/l1.xml"]
+        assert ("Annotations/a2.xml", 2, "an image of 2.14748e+09 x 1 pixels") in found
         assert any("'maybe', expected 0 or 1" in message for _, _, message in found)
 
     def test_entities_are_not_expanded(self, tmp_path: Path) -> None:
