@@ -22,7 +22,8 @@ BOXES_FROM_CENTRE = warning(
     "Boxes that seem to be centre, width and height",
     "{count} of {competition} fit their images as centre x, centre y, width, height, and only {fitting} as left, top, "
     "right, bottom.",
-    f"Write left = x − width / 2 and right = x + width / 2, and the same for top and bottom. {_CONVERT}",
+    "Write left = x − width / 2 + 1 and right = x + width / 2, and the same for top and bottom, if x and y are "
+    f"measured from 0. {_CONVERT}",
     example="2008_000001 0.9 240 180 80 60 in every line",
 )
 CONFIDENCE_AFTER_BOX = warning(
