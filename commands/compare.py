@@ -30,7 +30,7 @@ from vocboard.evaluator.reports.comparison_tables import EXPORTS
 from vocboard.evaluator.statistics.bootstrap import replicate
 from vocboard.evaluator.statistics.collect import collect_evidence
 from vocboard.evaluator.statistics.compared import compare_class
-from vocboard.evaluator.statistics.comparison import Comparison, compare
+from vocboard.evaluator.statistics.comparison import Comparison, TooFewReplicatesError, compare
 from vocboard.evaluator.statistics.intervals import MIN_IMAGES, ReplicatedMeasure, ReplicatedScore
 from vocboard.evaluator.tasks.definitions import METRICS
 
@@ -105,10 +105,13 @@ def run(arguments: argparse.Namespace) -> int:
         print("\n".join([f"{error}:", *group_lines(error.groups), group_summary(error.groups)]))
         return PROBLEMS
     scores = _scores(paths, measures, arguments.class_name)
-    if arguments.class_name is None:
-        found = compare(scores, higher_is_better=METRICS[competition.rules.metric].higher_is_better)
-    else:
-        found = compare_class(measures, arguments.class_name)
+    try:
+        if arguments.class_name is None:
+            found = compare(scores, higher_is_better=METRICS[competition.rules.metric].higher_is_better)
+        else:
+            found = compare_class(measures, arguments.class_name)
+    except TooFewReplicatesError as error:
+        raise MisuseError(f"too few images define these scores: {error}") from error
     more = None
     if arguments.across:
         images = truth.image_sets.sets[competition.task, competition.image_set]

@@ -16,6 +16,7 @@ from tests.support.golden import golden
 from vocboard.commands import compare as compare_command
 from vocboard.commands import evaluate as evaluate_command
 from vocboard.commands import leaderboard
+from vocboard.evaluator.statistics import comparison
 
 CASE = golden("voc2012-synthetic")
 
@@ -67,6 +68,16 @@ def test_a_difference_that_fewer_than_ten_images_determine_is_not_significant(wo
     _, out, _ = compare(CASE.results, worse, "--competition", "comp3", "--class", "car")
     assert "fewer than 10 images count" in out
     assert "nan" not in out
+
+
+@pytest.mark.parametrize("options", [(), ("--class", "person")])
+def test_scores_that_too_few_replicates_define_are_a_usage_error(
+    options: tuple[str, ...], compare: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(comparison, "MIN_REPLICATES", 1_001)  # of 1,000: a class that each method has elsewhere is rare
+    status, _, err = compare(CASE.results, f"again={CASE.results}", "--competition", "comp3", *options)
+    assert status == 2
+    assert "too few images define these scores" in err
 
 
 def test_a_method_does_not_differ_from_itself(compare: Run) -> None:
