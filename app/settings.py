@@ -327,6 +327,13 @@ class Settings(BaseSettings):
         OpenIdProvider.parse_all(value.get_secret_value())
         return value
 
+    @field_validator("mail_url")
+    @classmethod
+    def _is_a_mail_server(cls, value: SecretStr) -> SecretStr:
+        if (url := value.get_secret_value()) and not re.match(r"(?i)smtps?://[^/]", url):
+            raise ValueError("use smtp://user:password@host:port or smtps://...")
+        return value
+
     @field_validator("security_contact")
     @classmethod
     def _can_be_followed(cls, value: str) -> str:

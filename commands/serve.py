@@ -19,6 +19,8 @@ from vocboard.evaluator.garbage import collection_paused
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
+    from vocboard.app.settings import Settings
+
 HOST = "127.0.0.1"
 PORT = 8000
 GRACE_SECONDS = 10  # for requests, then for the worker
@@ -50,6 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     # Checked once here, not in each web process.
     settings = Settings()
+    _check_terms(settings)
     logs.configure(settings.log_format)
     settings.require("secret_key", "proxy_secret", "database_url", "broker_url")
     if settings.environment is not Environment.EMBEDDED:
@@ -93,6 +96,17 @@ def run(arguments: argparse.Namespace) -> int:
         else:
             server.run(sockets=[listener])
     return 0
+
+
+def _check_terms(settings: "Settings") -> None:
+    """Refuse to start with terms that cannot be read: every request of people with an account would fail."""
+    from vocboard.app.settings import UnsafeSettingsError  # noqa: PLC0415
+
+    try:
+        if settings.terms_file is not None:
+            settings.terms_file.read_bytes()
+    except OSError as error:
+        raise UnsafeSettingsError([f"VOCBOARD_TERMS_FILE: {error}"]) from error
 
 
 def web_process() -> "FastAPI":

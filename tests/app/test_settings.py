@@ -1,4 +1,4 @@
-"""Settings whose values are in files."""
+"""Settings whose values are in files, and values that stop a process when it starts."""
 
 from pathlib import Path
 
@@ -6,6 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from vocboard.app.settings import Settings, UnsafeSettingsError
+from vocboard.commands.main import main
 
 
 def test_secrets_can_be_in_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -37,3 +38,17 @@ def test_files_do_not_move_from_a_place_to_itself(store: str, former: str) -> No
     with pytest.raises(ValidationError, match="the same place"):
         Settings(store=store, former_store=former)
     assert Settings(former_store="s3://bucket/files/").former_store == "s3://bucket/files"
+
+
+def test_a_server_does_not_start_with_terms_or_a_mail_server_that_cannot_be_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("VOCBOARD_DATA_DIRECTORY", str(tmp_path))
+    monkeypatch.setenv("VOCBOARD_TERMS_FILE", str(tmp_path / "missing.md"))
+    assert main(["serve"]) != 0
+    assert "VOCBOARD_TERMS_FILE: [Errno 2]" in capsys.readouterr().err
+    monkeypatch.setenv("VOCBOARD_MAIL_URL", "http://user:secret@mail.example")
+    assert main(["serve"]) != 0
+    said = capsys.readouterr().err
+    assert "VOCBOARD_MAIL_URL: use smtp://" in said
+    assert "secret" not in said
