@@ -55,7 +55,7 @@ class ServerTermsNotAcceptedError(ForbiddenError):
 
     def __init__(self, version: str) -> None:
         super().__init__(
-            "The terms of this server have changed since you accepted them. Read and accept them at /terms, or with "
+            "You have not accepted the present terms of this server. Read and accept them at /terms, or with "
             "POST /api/v1/account/terms. Nothing was changed."
         )
         self.version = version
