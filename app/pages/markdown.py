@@ -156,10 +156,15 @@ def _address(target: str, file: Path) -> str | None:
 
 
 def make_scrollable(tokens: Sequence[Token]) -> list[Token]:
-    """Return the tokens with wide tables in boxes that scroll, and with what scrolls in the order of the keyboard."""
+    """Return the tokens with wide tables in boxes that scroll, and with what scrolls in the order of the keyboard.
+
+    Cells that are aligned have a class that says how.
+    """
     found: list[Token] = []
     number = 0
     for place, token in enumerate(tokens):
+        if style := str(token.attrs.pop("style", "")):  # of cells; pages may not have styles in attributes
+            token.attrSet("class", style.removeprefix("text-align:"))
         if token.type == "th_open" and not tokens[place + 1].content:
             token.tag = tokens[place + 2].tag = "td"  # no heading
         if token.type in {"fence", "code_block"}:

@@ -48,8 +48,6 @@ def rendered(text: str) -> Markup:
     for token in headings:
         token.tag = f"h{min(int(token.tag[1]) + shift, LOWEST_HEADING)}"
     for token in tokens:
-        if style := str(token.attrs.pop("style", "")):  # of cells; pages may not have styles in attributes
-            token.attrSet("class", style.removeprefix("text-align:"))
         for child in token.children or []:
             if child.type == "link_open":
                 child.attrSet("rel", REL)

@@ -87,7 +87,7 @@ First <script>alert(1)</script> [bad](javascript:alert(1)) <b onclick=x>b</b>
 ## A heading & more
 
 | a | b |
-|---|---|
+|---|--:|
 | [there](statistics.md#x) | [not here](../evaluator/examples) |
 
 ![picture](images/leaderboard.png)
@@ -95,7 +95,8 @@ First <script>alert(1)</script> [bad](javascript:alert(1)) <b onclick=x>b</b>
     found = render(text, DIRECTORY / "x.md", "x")
     assert found.title == "Title with code"
     page = html.fromstring(f"<div>{found.body}</div>")
-    assert not page.xpath("//script | //b | //@onclick | //comment()")
+    assert not page.xpath("//script | //b | //@onclick | //@style | //comment()")
+    assert [each.text_content() for each in page.xpath("//*[@class='right']")] == ["b", "not here"]
     assert not [href for href in page.xpath("//@href") if href.startswith("javascript")]
     assert [each.anchor for each in found.contents] == ["a-heading--more", "a-heading--more-1"]
     assert page.xpath("//table//a/@href") == ["/docs/statistics#x"]
