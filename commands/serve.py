@@ -36,7 +36,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     parser.add_argument("--host", default=HOST, help="address to listen on (default: %(default)s)")
     parser.add_argument("--port", type=int, default=PORT, help="port; 0 picks a free port (default: %(default)s)")
-    parser.add_argument("--processes", type=int, default=1, help="number of web processes (default: %(default)s)")
+    parser.add_argument(
+        "--processes",
+        type=int,
+        default=1,
+        help="number of web processes (default: %(default)s); the embedded set-up has one",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
