@@ -33,7 +33,7 @@ class RegistrationPolicy:
     Attributes:
         is_open: whether anybody may register; otherwise only operators create accounts.
         domains: allowed domains of email addresses; empty for all.
-        needs_approval: whether an organiser has to approve each registration.
+        needs_approval: whether administrators have to approve each registration.
         accounts_per_domain: that may be confirmed in a week; 0 for any number. See `app.accounts.registration`.
     """
 

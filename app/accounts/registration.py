@@ -93,7 +93,7 @@ def require_confirmed(user: User) -> None:
             "To get another email, go to /forgotten-password."
         )
     if not user.is_approved:
-        raise NotApprovedError("An organiser has to approve your account before you submit. You will get an email.")
+        raise NotApprovedError("Administrators have to approve your account before you submit. You will get an email.")
 
 
 def check(

@@ -96,7 +96,7 @@ def safe_path(wanted: str) -> str:
 DONE = {
     "welcome": "Email address confirmed. You are signed in.",
     "confirmed": "Email address confirmed. Sign in.",
-    "waits": "Email address confirmed. An organiser has to approve your account; you will get an email.",
+    "waits": "Email address confirmed. Administrators have to approve your account; you will get an email.",
     "reset": "Password changed. You are signed out everywhere, and all API tokens are revoked. Sign in again.",
     "opened": "The challenge is no longer a draft: its page is what participants see.",
     "approved": "Registration approved.",
