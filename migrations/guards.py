@@ -83,15 +83,31 @@ _ONLY_NAMES = (
     "NEW.is_final AND NEW.content::jsonb - 'entries' = OLD.content::jsonb - 'entries'"
     f" AND {_without_names('NEW')} IS NOT DISTINCT FROM {_without_names('OLD')}"
 )
+
+
+def _values(row: str) -> str:
+    """SQL: everything in the details of an event, by path; objects and lists, and what is in them."""
+    inner = (
+        "SELECT key, value FROM jsonb_each(CASE jsonb_typeof(value) WHEN 'object' THEN value ELSE '{}' END)"
+        " UNION ALL SELECT (number - 1)::text, item"
+        " FROM jsonb_array_elements(CASE jsonb_typeof(value) WHEN 'array' THEN value ELSE '[]' END)"
+        " WITH ORDINALITY AS items (item, number)"
+    )
+    return (
+        f"WITH RECURSIVE found (path, value) AS (SELECT ARRAY[]::text[], {row}.details::jsonb"  # noqa: S608
+        f" UNION ALL SELECT path || inside.key, inside.value FROM found, LATERAL ({inner}) AS inside (key, value))"
+    )
+
+
+_IN_NEW = "NEW.details::jsonb #> path"
 _ONLY_REMOVED = (
-    "NOT EXISTS (SELECT FROM jsonb_each(OLD.details::jsonb) AS before (name, value)"
-    " WHERE NEW.details::jsonb -> name IS DISTINCT FROM value"
-    " AND NEW.details::jsonb ->> name IS DISTINCT FROM 'Deleted account')"  # `app.accounts.removal.DELETED_NAME`
+    f"NOT EXISTS ({_values('OLD')} SELECT FROM found WHERE CASE jsonb_typeof(value)"  # noqa: S608
+    f" WHEN 'object' THEN jsonb_typeof({_IN_NEW}) IS DISTINCT FROM 'object'"
+    f" WHEN 'array' THEN jsonb_typeof({_IN_NEW}) IS DISTINCT FROM 'array'"
+    # `app.accounts.removal.DELETED_NAME`
+    f" ELSE {_IN_NEW} IS DISTINCT FROM value AND {_IN_NEW} IS DISTINCT FROM '\"Deleted account\"' END)"
 )
-_SAME_DETAILS = (
-    "(SELECT count(*) FROM jsonb_object_keys(NEW.details::jsonb))"
-    " = (SELECT count(*) FROM jsonb_object_keys(OLD.details::jsonb))"
-)
+_SAME_DETAILS = " = ".join(f"({_values(row)} SELECT count(*) FROM found)" for row in ("NEW", "OLD"))  # noqa: S608
 
 # Only the worker sets the outcome of ground truth and submissions, and the current scoring.
 WEB_GUARDS: Mapping[str, Guard] = {

@@ -500,7 +500,8 @@ def test_web_deletes_an_account_and_changes_nothing_else_of_frozen_leaderboards_
         freezing.freeze_due(session, complete(session, challenge.id), at=now() + timedelta(days=2))
         frozen = session.scalars(select(FrozenLeaderboard).where(FrozenLeaderboard.challenge_id == challenge.id)).one()
         assert frozen.is_final
-        details = {"person": person.name, "email": person.email, "count": 1}
+        nested = {"name": {"from": "Z. Quillfeather", "to": person.name}, "organisers": [{"email": person.email}, {}]}
+        details = {"person": person.name, "email": person.email, "count": 1, **nested}
         audit.record(session, actor=None, action="quota.grant", subject=challenge, details=details)
         make_token(session, person)
     web = database.set(username="vocboard_web", password=PASSWORDS["VOCBOARD_WEB_PASSWORD"])
@@ -511,12 +512,22 @@ def test_web_deletes_an_account_and_changes_nothing_else_of_frozen_leaderboards_
             [entry] = session.get_one(FrozenLeaderboard, frozen.id).content["entries"]
             assert (entry["contributors"], entry["mean"]) == ("Deleted account", 0.7)
             logged = session.scalars(select(AuditEvent.details).where(AuditEvent.action == "quota.grant")).one()
-            assert logged == {"person": "Deleted account", "email": "Deleted account", "count": 1}
+            assert logged == {
+                "person": "Deleted account",
+                "email": "Deleted account",
+                "count": 1,
+                "name": {"from": "Z. Quillfeather", "to": "Deleted account"},
+                "organisers": [{"email": "Deleted account"}, {}],
+            }
     for statement in (
         "UPDATE frozen_leaderboards SET content = replace(content::text, '0.7', '0.8')::json",
         "UPDATE frozen_leaderboards SET content = replace(content::text, 'Winner', 'Loser')::json",
         "UPDATE frozen_leaderboards SET is_final = false",
         """UPDATE audit_events SET details = '{"person": "Eve", "email": "Deleted account", "count": 1}'""",
+        """UPDATE audit_events SET details = jsonb_set(details::jsonb, '{name,from}', '"Eve"')::json""",
+        """UPDATE audit_events SET details = jsonb_set(details::jsonb, '{name,by}', '"Deleted account"')::json""",
+        """UPDATE audit_events SET details = jsonb_set(details::jsonb, '{organisers}', '"Deleted account"')::json""",
+        "UPDATE audit_events SET details = (details::jsonb #- '{name,from}')::json",
         "UPDATE audit_events SET details = '{}'",
         "UPDATE audit_events SET action = 'quota.end_grant'",
     ):
