@@ -36,7 +36,9 @@ def remind(session: Session) -> None:
             continue
         before = next(each for each in BEFORE if phase.closes_at - at <= each)
         once_key = f"closes:{phase.id}:{before.total_seconds():.0f}:{phase.closes_at:%Y-%m-%dT%H:%M}"
-        told = exists().where(Notification.user_id == TeamMember.user_id, Notification.once_key == once_key)
+        # Not `exists()`, which selects all columns: workers may read these two.
+        known = select(Notification.user_id).where(Notification.once_key == once_key)
+        told = known.where(Notification.user_id == TeamMember.user_id).exists()
         of_this = or_(Ban.challenge_id == challenge.id, Ban.challenge_id.is_(None))
         banned = exists().where(Ban.user_id == TeamMember.user_id, of_this)
         entrants = select(TeamMember.user_id).join(Submission, Submission.team_id == TeamMember.team_id)

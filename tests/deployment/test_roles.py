@@ -35,6 +35,7 @@ from vocboard.app.messaging import outbox, undelivered
 from vocboard.app.messaging.models import OutgoingMail
 from vocboard.app.notifications.models import Notification, NotificationKind
 from vocboard.app.notifications.service import notify
+from vocboard.app.participating import deadlines
 from vocboard.app.participating.leaving import Naming, delete_account
 from vocboard.app.settings import Settings
 from vocboard.app.webhooks import service as webhooks
@@ -533,6 +534,21 @@ def test_web_deletes_an_account_and_changes_nothing_else_of_frozen_leaderboards_
     ):
         with connect(database, "vocboard_web") as connection, pytest.raises(psycopg.errors.InsufficientPrivilege):
             connection.execute(statement)  # type: ignore[call-overload]
+
+
+def test_worker_reminds_of_deadlines_once_without_reading_what_people_are_told(database: URL) -> None:
+    with contextlib.closing(Database(in_full(database))) as opened, opened.writing() as session:
+        person, closes_at = make_user(session), now() + timedelta(hours=5)
+        challenge = make_challenge(session, competitions=["comp1"], closes_at=closes_at)
+        make_published(session, challenge, person, "Mine", 0.7, created_at=closes_at - timedelta(days=9))
+    worker = database.set(username="vocboard_worker", password=PASSWORDS["VOCBOARD_WORKER_PASSWORD"])
+    with contextlib.closing(Database(in_full(worker))) as opened:
+        for _ in range(2):
+            with opened.writing() as session:
+                deadlines.remind(session)
+    with contextlib.closing(Database(in_full(database))) as opened, opened.reading() as session:
+        told = session.scalars(select(Notification.kind).where(Notification.user_id == person.id)).all()
+    assert told == [NotificationKind.DEADLINE]
 
 
 def test_webhooks_are_added_by_web_told_by_the_worker_and_served_by_mail(database: URL, tmp_path: Path) -> None:
