@@ -147,7 +147,7 @@ def retry_failed(session: Session, kind: Kind, keys: Collection[uuid.UUID]) -> N
     """Let failed jobs wait again; of those with the same key the last one, unless one waits or runs already."""
     other = aliased(Job)
     is_later = or_(other.finished_at.is_(None), and_(other.failure.is_not(None), other.created_at > Job.created_at))
-    has_later = exists().where(other.kind == Job.kind, other.key == Job.key, is_later)
+    has_later = select(other.id).where(other.kind == Job.kind, other.key == Job.key, is_later).exists()
     again = {"finished_at": None, "failure": None, "detail": None, "attempts": 0, "not_before": server_clock(session)}
     failed = Job.kind == kind, Job.failure.is_not(None), Job.finished_at.is_not(None), Job.key.in_(keys)
     _changed(session, update(Job).where(*failed, ~has_later).values(**again))
