@@ -18,7 +18,7 @@ from vocboard.app.challenges.phases import (
     earlier_phases,
 )
 from vocboard.app.challenges.service import is_organiser
-from vocboard.app.database import now
+from vocboard.app.database import add_unique, now
 from vocboard.app.errors import ForbiddenError, InvalidArchiveError
 from vocboard.app.intake.report import Report
 from vocboard.app.storage.archives import IncomingArchive
@@ -166,12 +166,13 @@ def check_may_submit(
 
 def _method(session: Session, team: Team, name: str) -> Method:
     """Get or create the team's method of this name; the caller holds the team's lock."""
-    known = session.scalars(select(Method).where(Method.team_id == team.id, Method.name == name)).one_or_none()
+    of_this_name = select(Method).where(Method.team_id == team.id, Method.name == name)
+    known = session.scalars(of_this_name).one_or_none()
     if known is not None:
         return known
     method = Method(challenge_id=team.challenge_id, team_id=team.id, name=name)
-    session.add(method)
-    session.flush()
+    if not add_unique(session, method):  # another member has just renamed a method to this
+        return session.scalars(of_this_name).one()
     return method
 
 

@@ -142,6 +142,12 @@ def test_members_of_a_team_who_describe_at_once_lose_nothing(backend: Backend) -
     first, second = {"training_data": "trainval"}, {"flickr_images": "no"}
     at_once(describing.declare, (ada, adas, first), (bob, adas, second)).result()
     assert backend.submission(adas).declarations == first | second
+    with ThreadPoolExecutor(1) as pool, backend.database.writing() as session:
+        describing.describe(session, submission_id=bobs, user=bob, changes={"method_name": "Later"})
+        session.flush()
+        uploaded = pool.submit(backend.submit, ada, challenge, method_name="Later")
+        time.sleep(0.3)
+    assert backend.submission(uploaded.result()).method_id == backend.submission(bobs).method_id
 
 
 @pytest.mark.parametrize("action", [publishing.publish, publishing.create_anonymous_link])
