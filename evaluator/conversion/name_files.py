@@ -94,7 +94,7 @@ def _lines(path: Path) -> list[str]:
 
 def _names_in_text(lines: Collection[str], first: int) -> dict[Id, str]:
     """Return the names of a text file by number: one per line, or in YAML below `names:`."""
-    listed = list(lines)
+    listed = [line for line in lines if not line.lstrip().startswith("#")]  # comments
     start = next((place for place, line in enumerate(listed) if line.startswith("names:")), None)
     if start is None:
         return {number: line.strip() for number, line in enumerate(listed, start=first)}
