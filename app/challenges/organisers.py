@@ -121,7 +121,8 @@ def withdraw_invitation(session: Session, *, challenge: Challenge, user: User, i
     Raises:
         NotFoundError: there is none, or it was accepted or declined meanwhile.
     """
-    found = session.get(ChallengeInvitation, invitation_id)
+    queries.lock_challenge(session, challenge.id)  # the person may be accepting it
+    found = session.get(ChallengeInvitation, invitation_id, populate_existing=True)
     if found is None or found.challenge_id != challenge.id:
         raise NotFoundError("This invitation does not exist.")
     session.delete(found)

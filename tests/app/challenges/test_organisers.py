@@ -6,6 +6,7 @@ import pytest
 from sqlalchemy import select
 
 from tests.support.backend import Backend
+from tests.support.services import REAL
 from vocboard.app.accounts.models import Role, User
 from vocboard.app.challenges import organisers
 from vocboard.app.challenges import service as challenges
@@ -106,6 +107,18 @@ def test_an_invitation_is_answered_once(case: Case) -> None:
         case.invite(ada.email)
     with pytest.raises(InvalidInputError):
         case.invite("not an address")
+
+
+@pytest.mark.parametrize("set_up", [REAL], indirect=True)
+def test_an_invitation_that_is_accepted_at_the_same_moment_is_not_withdrawn(case: Case) -> None:
+    person = case.backend.user(name="Ada")
+    invitation = case.invite(person.email)
+    with case.backend.database.writing() as session:
+        challenge = session.get_one(Challenge, case.challenge.id)
+        seen = session.get_one(ChallengeInvitation, invitation.id)
+        case.accept(person, invitation.id)
+        with pytest.raises(NotFoundError):
+            organisers.withdraw_invitation(session, challenge=challenge, user=case.owner, invitation_id=seen.id)
 
 
 def test_the_owner_removes_and_others_leave(case: Case) -> None:
