@@ -50,7 +50,7 @@ def test_from_registration_to_the_leaderboard(
     expect(page.get_by_text("No results have been published for comp3 yet.")).to_be_visible()
     page.goto(address)
     page.get_by_role("button", name="Publish").click()
-    expect(page.get_by_role("status").filter(has_text="on the leaderboard")).to_be_visible()
+    expect(page.get_by_role("status").filter(has_text="Published.")).to_be_visible()
     page.get_by_role("button", name="Sign out").click()
 
     page.goto(board)

@@ -293,7 +293,8 @@ def test_a_rehearsal_that_was_evaluated_again_stays_where_it_is(spring: Spring, 
     imported = other.take(spring.export(tmp_path / "spring.tar"))
     with other.database.reading() as session:
         assert [one.submission_id for one in session.scalars(select(Rescore))] == [None]
-        assert len(corrections(session, imported)) == 1
+        challenge = complete(session, imported.id)
+        assert len(corrections(session, challenge, phases_of(challenge)[0], "comp1")) == 1
 
 
 def test_a_phase_that_freezes_between_export_and_import_freezes_with_what_counted(
