@@ -196,6 +196,8 @@ def hand_over(session: Session, *, challenge: Challenge, user: User, user_id: uu
         ForbiddenError: the user does not own the challenge.
         ConflictError: the person cannot organise any more.
     """
+    # First the person, as everywhere, who may be deleting the account.
+    session.get(User, user_id, with_for_update={"key_share": True})
     queries.lock_challenge(session, challenge.id)
     _require_owner(session, challenge, user)
     found = _organiser(session, challenge, user_id)

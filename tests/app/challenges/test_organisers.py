@@ -1,9 +1,13 @@
 """Co-organisers: invited by email address, without a word on whether the address has an account."""
 
+import time
 import uuid
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from sqlalchemy import select
+from sqlalchemy.orm import Session
 
 from tests.support.backend import Backend
 from tests.support.services import REAL
@@ -15,6 +19,7 @@ from vocboard.app.challenges.rules import ChallengeRules
 from vocboard.app.errors import ConflictError, ForbiddenError, InvalidInputError, LimitedError, NotFoundError
 from vocboard.app.messaging.models import OutgoingMail
 from vocboard.app.organising import challenge_changes
+from vocboard.app.participating.leaving import Naming, delete_account
 
 SITE = "https://voc.example"
 
@@ -119,6 +124,36 @@ def test_an_invitation_that_is_accepted_at_the_same_moment_is_not_withdrawn(case
         case.accept(person, invitation.id)
         with pytest.raises(NotFoundError):
             organisers.withdraw_invitation(session, challenge=challenge, user=case.owner, invitation_id=seen.id)
+
+
+@pytest.mark.parametrize("set_up", [REAL], indirect=True)
+@pytest.mark.parametrize("deleted_first", [True, False])
+def test_who_deletes_the_account_while_a_challenge_is_handed_over_does_not_own_it(
+    case: Case, deleted_first: bool
+) -> None:
+    ada, database = case.invited(), case.backend.database
+
+    def delete(session: Session) -> None:
+        delete_account(session, user=ada, naming=Naming.KEEP_NAME, settings=case.backend.settings)
+
+    def hand_over(session: Session) -> None:
+        challenge = session.get_one(Challenge, case.challenge.id)
+        organisers.hand_over(session, challenge=challenge, user=case.owner, user_id=ada.id)
+
+    def change(action: Callable[[Session], None]) -> None:
+        with database.writing() as session:
+            action(session)
+
+    first, second = (delete, hand_over) if deleted_first else (hand_over, delete)
+    with ThreadPoolExecutor(1) as pool:
+        with database.writing() as session:
+            first(session)
+            session.flush()
+            changing = pool.submit(change, second)
+            time.sleep(0.4)
+        with pytest.raises(NotFoundError if deleted_first else ConflictError):
+            changing.result()
+    assert case.names() == [("Olga", True)] if deleted_first else [("Ada", True), ("Olga", False)]
 
 
 def test_the_owner_removes_and_others_leave(case: Case) -> None:
