@@ -3,12 +3,13 @@
 import uuid
 from enum import StrEnum
 
-from sqlalchemy import select
+from sqlalchemy import and_, select
 from sqlalchemy.orm import Session
 
 from vocboard.app.accounts import administration
 from vocboard.app.accounts.models import Role, User
 from vocboard.app.audit import service as audit
+from vocboard.app.challenges import queries as challenge_queries
 from vocboard.app.challenges.bans import ban_from
 from vocboard.app.challenges.models import Ban, Challenge
 from vocboard.app.challenges.phases import require_not_archived
@@ -164,13 +165,18 @@ def _settle(
     """
     if results is Results.KEEP:
         return []
+    own = Submission.user_id == person.id
+    if challenge is not None:
+        own = and_(own, Submission.challenge_id == challenge.id)
+    # A worker that scores one, and publishes it as promised, has done so before, or sees the ban.
+    entered = session.scalars(select(Submission.challenge_id).where(own, ~Submission.is_rehearsal).distinct())
+    for challenge_id in sorted(entered):
+        challenge_queries.lock_challenge(session, challenge_id)
     query = (
         queries.complete()
-        .where(Submission.user_id == person.id, Submission.finished_at.is_not(None), Challenge.archived_at.is_(None))
+        .where(own, Submission.finished_at.is_not(None), Challenge.archived_at.is_(None))
         .order_by(Submission.id)
     )
-    if challenge is not None:
-        query = query.where(Submission.challenge_id == challenge.id)
     shown = [
         one
         for one in session.scalars(query)

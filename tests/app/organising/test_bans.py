@@ -1,12 +1,19 @@
 """Bans: who is banned can neither submit nor publish, and what is published is decided at once."""
 
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
 import pytest
 
 from tests.app.organising.case import Case
 from tests.support import factories
 from tests.support.backend import Backend
+from tests.support.phases import complete
+from tests.support.services import REAL
 from vocboard.app.accounts.models import Role, User
 from vocboard.app.challenges.models import Challenge
+from vocboard.app.challenges.queries import challenge_as_it_is
 from vocboard.app.database import now
 from vocboard.app.errors import ConflictError, ForbiddenError, NotFoundError
 from vocboard.app.organising import audit_log as log
@@ -91,6 +98,38 @@ def test_what_was_to_be_published_when_scored_is_not_if_anybody_in_the_team_is_b
     with case.backend.database.writing() as session:
         publishing.publish_if_promised(session, waiting)
     assert (case.backend.submission(waiting).published_at is not None) == (who == "another person")
+
+
+@pytest.mark.parametrize("set_up", [REAL], indirect=True)
+@pytest.mark.parametrize("role", [Role.ORGANISER, Role.ADMINISTRATOR])
+def test_what_is_published_as_promised_at_the_moment_of_the_ban_does_not_stay(case: Case, role: Role) -> None:
+    waiting = case.scored("Waiting", publish_when_scored=True)
+    user = case.organiser if role is Role.ORGANISER else case.backend.user(role=role)
+
+    def ban_at_once() -> None:
+        with case.backend.database.writing() as session:
+            person = session.get_one(User, case.owner.id)
+            given: dict[str, Any] = {
+                "person": person,
+                "user": user,
+                "reason": REASON,
+                "results": Results.UNPUBLISH,
+                "site": SITE,
+            }
+            if role is Role.ADMINISTRATOR:
+                bans.ban_from_server(session, **given)
+            else:
+                bans.ban(session, challenge=complete(session, case.challenge.id), **given)
+
+    with ThreadPoolExecutor(1) as pool:
+        with case.backend.database.writing() as session:
+            challenge_as_it_is(session, case.challenge.id)  # as a worker that has scored it
+            publishing.publish_if_promised(session, waiting)
+            session.flush()
+            banning = pool.submit(ban_at_once)
+            time.sleep(0.4)
+        banning.result()
+    assert case.backend.submission(waiting).published_at is None
 
 
 def test_the_log_tells_of_a_ban_in_a_sentence(case: Case) -> None:
