@@ -17,7 +17,7 @@ from vocboard.app.accounts.people import checked_email, normalised_email
 from vocboard.app.audit import service as audit
 from vocboard.app.challenges import admission_requests
 from vocboard.app.challenges.models import Challenge, ChallengePhase, ExtraQuota, PhaseAdmission, Visibility
-from vocboard.app.challenges.phases import Phase, lock_to_change, phase_with_id
+from vocboard.app.challenges.phases import Phase, lock_to_change, phase_named, phase_with_id
 from vocboard.app.challenges.rules import LATEST
 from vocboard.app.database import now
 from vocboard.app.errors import InvalidInputError, NotFoundError
@@ -89,10 +89,12 @@ def admit(
     Raises:
         InvalidInputError: on `field`, with everything that is not an email address, or that there are too many; on
             `tell` if the challenge is a draft.
+        NotFoundError: the phase was just removed.
         ConflictError: the challenge is archived.
         LimitedError: too many emails were sent.
     """
     lock_to_change(session, challenge)
+    phase = phase_named(challenge, phase.key)  # another organiser may have removed it before the lock
     addresses = _addresses(emails, field)
     if tell:
         _check_telling(session, challenge, addresses, field)
@@ -216,10 +218,12 @@ def grant_extra_quota(
         reason: for organisers.
 
     Raises:
+        NotFoundError: the phase was just removed.
         InvalidInputError: with everything that is wrong.
         ConflictError: the challenge is archived.
     """
     lock_to_change(session, challenge)
+    phase = phase_named(challenge, phase.key)  # another organiser may have removed it before the lock
     checks = FieldChecks()
     address = checked_email(checks, email)
     reason = _checked_grant(checks, count=count, until=until, reason=reason)

@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 from vocboard.app.accounts.models import User
 from vocboard.app.audit import service as audit
 from vocboard.app.challenges.models import Challenge
-from vocboard.app.challenges.phases import Phase, lock_to_change, phase_with_id
+from vocboard.app.challenges.phases import Phase, lock_to_change, phase_named, phase_with_id
 from vocboard.app.errors import ConflictError, NotFoundError
 from vocboard.app.forms import FieldChecks, checked_link
 from vocboard.app.leaderboards import queries
@@ -164,10 +164,12 @@ def add(
         competition: one of the phase.
 
     Raises:
+        NotFoundError: the phase was just removed.
         ConflictError: the challenge is archived, or the leaderboard has as many as it may have.
         InvalidInputError: as `checked`.
     """
     lock_to_change(session, challenge)
+    phase = phase_named(challenge, phase.key)  # another organiser may have removed it before the lock
     accepted = [checked(each, columns(competition)) for each in reports]
     if len(queries.reported(session, phase.id, competition.key)) + len(accepted) > MAX_REPORTED:
         raise ConflictError(f"A leaderboard may have {MAX_REPORTED} baselines and results from papers.")

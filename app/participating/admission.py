@@ -46,9 +46,9 @@ def ask(
         LimitedError: the person has asked too often.
     """
     require_confirmed(user)
-    phase = phase_named(challenge, phase_key)
     lock_person(session, user.id)
     lock_to_change(session, challenge)
+    phase = phase_named(challenge, phase_key)
     require_not_banned(session, user_id=user.id, challenge_id=challenge.id)
     if phase.rules.admission is not Admission.REQUEST:
         raise ConflictError(f"Nobody has to ask to take part in the phase “{phase.title}”.")

@@ -1,7 +1,9 @@
 """Admission to challenges: by domain of the email address, by request, and by accepting terms."""
 
 import threading
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from datetime import timedelta
 
@@ -11,6 +13,7 @@ from sqlalchemy import delete, select
 
 from tests.support.clock import Clock
 from tests.support.factories import make_challenge, make_organiser, make_token, make_user
+from tests.support.services import REAL
 from tests.support.site import Site
 from vocboard.app.accounts import addresses
 from vocboard.app.accounts.models import User
@@ -28,7 +31,7 @@ from vocboard.app.challenges.service import get_visible
 from vocboard.app.database import now
 from vocboard.app.messaging.models import OutgoingMail
 from vocboard.app.notifications.models import Notification
-from vocboard.app.organising import copying
+from vocboard.app.organising import copying, phase_changes
 from vocboard.app.organising.waiting import waiting
 from vocboard.app.participating import leaving
 
@@ -235,6 +238,39 @@ def test_two_organisers_decide_on_one_request_at_once(site: Site, racing: dict[s
     won = next(path for path, status in answers if status == 200)
     assert begin_upload(racing["ada"]).status_code == (201 if won == "admit" else 403)
     assert len(told(site, "ada")) == 1
+
+
+@pytest.mark.parametrize("set_up", [REAL], indirect=True)
+@pytest.mark.parametrize(
+    ("name", "path", "given"),
+    [
+        ("ada", "/admission-requests", {"phase": "late"}),
+        ("oleg", "/admissions", {"phase": "late", "email": "ada@lab.example"}),
+        (
+            "oleg",
+            "/extra-quotas",
+            {"phase": "late", "email": "ada@lab.example", "count": 1, "until": "2199-01-01T00:00:00Z"},
+        ),
+        (
+            "oleg",
+            "/leaderboards/comp3/reported?phase=late",
+            {"kind": "paper", "method": "A", "reference": "B", "mean": 0.5},
+        ),
+    ],
+)
+def test_what_belongs_to_a_phase_that_is_just_removed_is_not_added(
+    site: Site, racing: dict[str, httpx.Client], name: str, path: str, given: dict[str, object]
+) -> None:
+    late = {"key": "late", "title": "Late", "competitions": ["comp3"], "admission": "request"}
+    assert racing["olga"].post(f"{PATH}/phases", json=late).status_code == 201
+    with ThreadPoolExecutor(1) as pool:
+        with site.writing() as session:
+            olga = session.scalars(select(User).where(User.name == "olga")).one()
+            challenge = get_visible(session, "harbour", olga)
+            phase_changes.remove_phase(session, challenge=challenge, user=olga, key="late")
+            adding = pool.submit(racing[name].post, f"{PATH}{path}", json=given)
+            time.sleep(0.4)
+        assert adding.result().status_code == 404
 
 
 def test_terms_are_accepted_before_an_upload_and_again_when_they_change(
