@@ -19,7 +19,7 @@ from vocboard.app.challenges.phases import (
 )
 from vocboard.app.challenges.service import is_organiser
 from vocboard.app.database import add_unique, now
-from vocboard.app.errors import ForbiddenError, InvalidArchiveError
+from vocboard.app.errors import ConflictError, ForbiddenError, InvalidArchiveError
 from vocboard.app.intake.report import Report
 from vocboard.app.storage.archives import IncomingArchive
 from vocboard.app.submissions import queries as submission_queries
@@ -65,7 +65,7 @@ def submit(
         NotFoundError: there is no such phase.
         InvalidArchiveError: the report has errors.
         ForbiddenError: the person is banned from the challenge, or disabled.
-        ConflictError: the phase does not accept submissions.
+        ConflictError: the phase does not accept submissions, or has lost a competition during the upload.
         LimitedError: the quota is used up; `allowed_at` is when the next submission is allowed.
     """
     if report.refuses:
@@ -79,6 +79,8 @@ def submit(
     )
     columns = columns if report.has_columns else None
     keys = [entry.competition for entry in report.entries]
+    if removed := [key for key in keys if key not in phase.competitions]:
+        raise ConflictError(f"The organisers have just removed {', '.join(removed)}. Submit the other results alone.")
     require_none_banned(session, challenge_id=challenge.id, user=user, people=people)
     if not is_rehearsal:
         check_quota(session, user=user, challenge=challenge, phase=phase, competitions=keys, now=instant)

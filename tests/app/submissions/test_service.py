@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from tests.support.archives import stored_path
 from tests.support.backend import Backend, make_archive
 from tests.support.jobs import claim_next, stores
-from tests.support.phases import phase_of
+from tests.support.phases import complete, phase_of
 from vocboard.app import database as app_database
 from vocboard.app.accounts.models import Role, User
 from vocboard.app.audit.models import AuditEvent
@@ -115,6 +115,15 @@ def test_an_upload_of_somebody_disabled_in_the_meantime_is_refused(backend: Back
     with pytest.raises(ForbiddenError, match="disabled"):
         backend.submit(user, challenge)
     assert stored_files(backend) == 0
+
+
+def test_an_upload_to_a_competition_that_was_removed_in_the_meantime_is_refused(backend: Backend) -> None:
+    user, challenge = backend.user(), backend.challenge()
+    with backend.database.writing() as session:
+        complete(session, challenge.id).main_phase.competition_keys = ["comp1"]
+    with pytest.raises(ConflictError, match="removed comp3"):
+        backend.submit(user, challenge, entries=(CLASSIFICATION, DETECTION))
+    backend.submit(user, challenge, entries=(CLASSIFICATION,))
 
 
 def test_an_upload_that_began_before_the_close_counts_unless_it_trickles(backend: Backend) -> None:
