@@ -127,7 +127,9 @@ def _box_lines(box: Sequence[Decimal | int], indent: str) -> list[str]:
 
 def _rows(content: bytes, by_box: bool) -> Iterator[str]:
     """Yield each layout of a valid file as JSON."""
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
+    parser = etree.XMLParser(  # as it was checked: whatever encoding it declares, and text parted by comments is one
+        encoding="utf-8", remove_comments=True, remove_pis=True, resolve_entities=False, no_network=True, load_dtd=False
+    )
     for layout in etree.fromstring(content, parser).iterchildren("layout"):
         person = f'"box":{_box_json(layout)}' if by_box else f'"object":{int(_text(layout, "object"))}'
         parts = ",".join(

@@ -35,6 +35,18 @@ def test_there_and_back(name: str, who: dict[str, object], tmp_path: Path) -> No
     assert json.loads((tmp_path / "out.json").read_text()) == rows
 
 
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_a_file_is_read_as_it_is_checked(mark: str, tmp_path: Path) -> None:
+    head = mark + '<?xml version="1.0" encoding="utf-16"?>'  # as .NET writes into files of UTF-8
+    who = "<image>a<!-- first --></image><object>1</object><confidence>0<?sure?>.5</confidence>"
+    file = tmp_path / "results" / "VOC2010" / "Layout" / "comp7_layout_test.xml"
+    file.parent.mkdir(parents=True)
+    file.write_text(f"{head}<results><layout>{who}</layout></results>", encoding="utf-8")
+    layouts_from_results(tmp_path / "results", tmp_path / "out.json", load("VOC2010"), "comp7", image_sets("VOC2010"))
+    row = {"image": "a", "object": 1, "confidence": 0.5, "parts": []}
+    assert json.loads((tmp_path / "out.json").read_text()) == [row]
+
+
 def test_what_is_wrong_is_reported_at_once(tmp_path: Path) -> None:
     part = {"class": "tail", "box": [1, 2, 3]}
     rows = [{"image": "a"}, 3, {"image": 7, "object": 1, "confidence": "x", "parts": [part]}]
