@@ -159,7 +159,9 @@ def _categories(rows: list[Any], problems: ProblemCollector, file: str) -> dict[
     names: dict[str, str] = {}
     for place, row in enumerate(rows, start=1):
         if isinstance(row, dict) and "id" in row and "name" in row:
-            names[str(row["id"])] = str(row["name"])
+            if names.setdefault(str(row["id"]), str(row["name"])) != str(row["name"]):
+                problems.add("repeated_category_id", "ids of categories with two names", "Give each an id of its own.",
+                             file=file, line=place, value=row["id"], noun="category", nouns="categories")  # fmt: skip
         else:
             expected = 'Expected {"id", "name"}.'
             problems.add("bad_category", "categories that lack something", expected,
@@ -186,9 +188,12 @@ def _images(
             found = "names of image files that are not identifiers, or occur twice"
             problems.add("bad_image_name", found, remedy, file=file, line=place, value=quoted(stem), noun="image")
             continue
+        if (known := stems.setdefault(str(row["id"]), stem)) != stem:
+            remedy = "Give each its own, also as image_id of its annotations, for example when you join two files."
+            found = f"ids that another image has, such as that of {known}"
+            problems.add("repeated_image_id", found, remedy, file=file, line=place, value=row["id"], noun="image")
         width, height = sides
         sizes[stem] = (width, height) if isinstance(width, int) and isinstance(height, int) else None
-        stems[str(row["id"])] = stem
     return sizes, stems
 
 

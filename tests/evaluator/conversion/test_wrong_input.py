@@ -211,8 +211,9 @@ def test_ground_truth_json_with_everything_wrong(directory: Path) -> None:
             {"id": 2},
             {"id": 3, "file_name": "\x01.jpg"},
             {"id": 4, "file_name": "4.jpg", "width": 0, "height": 10},
+            {"id": 1, "file_name": "b.jpg", "width": 10, "height": 10},
         ],
-        "categories": [{"id": 1, "name": "zebra"}, {"id": 2, "name": "car"}, {"id": 3}],
+        "categories": [{"id": 1, "name": "zebra"}, {"id": 2, "name": "car"}, {"id": 3}, {"id": 2, "name": "dog"}],
         "annotations": [
             {"image_id": 1, "category_id": 1, "bbox": [1, 1, 2, 2]},
             {"image_id": 9, "category_id": 2, "bbox": [1, 1, 2, 2]},
@@ -228,7 +229,9 @@ def test_ground_truth_json_with_everything_wrong(directory: Path) -> None:
     assert {problem.code for problem in caught.value.problems} == {
         "bad_image",
         "bad_image_name",
+        "repeated_image_id",
         "bad_category",
+        "repeated_category_id",
         "bad_annotation",
         "unknown_category",
         "unknown_image",
