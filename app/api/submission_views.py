@@ -1,7 +1,7 @@
 """Submissions and their scores as the API shows them, limited to what the viewer may see."""
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from typing import Annotated, Any
 
@@ -14,7 +14,7 @@ from vocboard.app.api.problems import UploadProblem
 from vocboard.app.api.schemas import submissions as schemas
 from vocboard.app.evaluations.results import visible_evaluation
 from vocboard.app.evaluations.visible import VisibleEvaluation, VisibleResult
-from vocboard.app.participating.describing import not_declared
+from vocboard.app.participating.describing import asked_by_others_alone, not_declared
 from vocboard.app.participating.locking import locked
 from vocboard.app.submissions import queries, queue
 from vocboard.app.submissions.models import Submission
@@ -22,6 +22,7 @@ from vocboard.app.web.dependencies import services_of
 from vocboard.app.web.identity import ApiIdentity, OrganisingUser, SubmittingUser
 from vocboard.app.web.preconditions import require_match
 from vocboard.evaluator.editions import Metric
+from vocboard.evaluator.tasks.definitions import TASKS
 
 
 def summary(submission: Submission) -> schemas.SubmissionSummary:
@@ -40,12 +41,16 @@ def details(session: Session, submission: Submission, viewer: User | None) -> sc
     own, organised, managed = access.is_own, access.is_organised, access.is_managed
     evaluation = visible_evaluation(session, submission, access)
     keys = queries.visible_competitions(submission, access)
-    entered = {entry.competition: entry.classes for entry in submission.entries if entry.competition in keys}
+    hidden = asked_by_others_alone(submission, keys)
+    classes, common = submission.segmentation_classes, _common(submission)
+    common["entered"] = {key: names for key, names in common["entered"].items() if key in keys}
+    common["not_declared"] = [name for name in common["not_declared"] if name not in hidden]
     return schemas.SubmissionDetails.of(
         submission,
-        **_common(submission) | {"entered": entered},
+        **common,
         submitted_by=submission.user.name if managed else None,
-        method=schemas.Method.model_validate(submission),
+        method=_method(submission, hidden),
+        segmentation_classes=classes if managed or _declares_classes(submission, keys) else None,
         queue_position=queue.queue_position(session, submission),
         technical_reason=submission.failure_detail if organised else None,
         held_back=submission.held_back_at is not None if managed else None,
@@ -57,6 +62,21 @@ def details(session: Session, submission: Submission, viewer: User | None) -> sc
         evaluation=schemas.Evaluation.model_validate(evaluation) if evaluation and managed else None,
         competitions=scores_of(evaluation, submission.challenge.decimals) if evaluation else {},
     )
+
+
+def _method(submission: Submission, hidden: Collection[str]) -> schemas.Method:
+    """The method without declarations that would tell in which competitions its result is private."""
+    found = schemas.Method.model_validate(submission)
+    declared = {name: value for name, value in found.declarations.items() if name not in hidden}
+    nothing = {"training_data": "", "training_annotation": None, "flickr_images": None}
+    without: dict[str, Any] = {name: value for name, value in nothing.items() if name in hidden}
+    count = 0 if "flickr_images" in hidden else found.flickr_image_count
+    return found.model_copy(update=without | {"declarations": declared, "flickr_image_count": count})
+
+
+def _declares_classes(submission: Submission, keys: Collection[str]) -> bool:
+    known = queries.edition_of_submission(submission).competitions
+    return any(TASKS[known[key].task].needs_declared_classes for key in keys if key in known)
 
 
 def changed(session: Session, submission: Submission, identity: Identity) -> schemas.SubmissionDetails:

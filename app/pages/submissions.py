@@ -24,6 +24,7 @@ from vocboard.app.pages.result_comparison import Sort, compare, placements_of, t
 from vocboard.app.pages.results import result_view
 from vocboard.app.participating import publishing
 from vocboard.app.participating import withdrawing as service
+from vocboard.app.participating.describing import asked_by_others_alone
 from vocboard.app.rescores import service as rescores
 from vocboard.app.submissions import queries
 from vocboard.app.submissions.downloading import download
@@ -121,6 +122,7 @@ class SubmissionPage:
             managed=own or organised,
             organised=organised,
             shown_competitions=shown,
+            hidden=asked_by_others_alone(submission, shown),
             declared=statements(submission.declared, [one.declaration for one in needed(submission, shown).values()]),
             warning_groups=stored(submission.warnings),
             competitions=competitions,

@@ -182,6 +182,14 @@ def not_declared(submission: Submission) -> list[Declaration]:
     return [need.declaration for need in needed.values() if submission.declared.value(need.declaration) is None]
 
 
+def asked_by_others_alone(submission: Submission, shown: Collection[str]) -> frozenset[str]:
+    """Return the names of declarations that competitions of a submission ask for, but none of those that are shown."""
+    known = queries.edition_of_submission(submission).competitions
+    entered = [entry.competition for entry in submission.entries if entry.competition in known]
+    of_all, of_shown = (needed_by(known[key] for key in keys if key in entered) for keys in (entered, shown))
+    return frozenset(of_all.keys() - of_shown.keys())
+
+
 def listed_images(session: Session, *, submission_id: uuid.UUID, user: User) -> str:
     """Return the declared hashes of images from flickr, one per line.
 

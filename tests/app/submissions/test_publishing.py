@@ -11,7 +11,7 @@ from sqlalchemy import select
 from tests.support.browsing import send_form, signed_in
 from tests.support.factories import make_challenge, make_organiser, make_token, make_user
 from tests.support.phases import main_phase
-from tests.support.scored import make_scored
+from tests.support.scored import make_scored, make_submission
 from tests.support.site import Site
 from vocboard.app.audit.models import AuditEvent
 from vocboard.app.database import now
@@ -126,6 +126,32 @@ def test_what_cannot_be_published_replaces_nothing(scene: Scene, change: dict[st
             setattr(session.get_one(Submission, scene.second), name, value)
     scene.post(scene.second, "publish", 409, replace=True)
     assert scene.board("comp1") == scene.board("comp3") == [str(scene.first)]
+
+
+def test_declarations_do_not_tell_in_which_competitions_a_result_is_private(embedded_site: Site) -> None:
+    with embedded_site.writing() as session:
+        owner = make_user(session)
+        made = make_submission(
+            session,
+            make_challenge(session, competitions=["comp3", "comp4", "comp6"]),
+            owner,
+            "Method",
+            {"comp3": ["car"], "comp4": ["car"], "comp6": ["car"]},
+            declarations={"training_data": "Own images", "old": "nobody asks for it"},
+            segmentation_classes=["car"],
+            published_at=now(),
+        )
+        for entry in made.entries[1:]:
+            entry.is_private = True
+        address, token = f"/submissions/{made.id}", make_token(session, owner)
+    with embedded_site.client() as visitor, embedded_site.client(token) as client:
+        shown, own = (each.get(f"/api/v1{address}").json() for each in (visitor, client))
+        assert "Own images" not in visitor.get(address).text
+    assert own["not_declared"]
+    assert own["method"]["declarations"] == {"training_data": "Own images", "old": "nobody asks for it"}
+    assert (shown["not_declared"], shown["segmentation_classes"]) == ([], None)
+    assert shown["method"]["declarations"] == {"old": "nobody asks for it"}
+    assert shown["method"]["training_data"] == ""
 
 
 def test_replacing_after_closing_changes_no_frozen_leaderboard(scene: Scene) -> None:
