@@ -13,9 +13,9 @@ from vocboard.app.database import Base
 # By table. What the person has done as an organiser is left out, too.
 COLUMNS: Mapping[str, str] = {name: one.column for name, one in STORED.items() if one.column is not None}
 OF_TEAM = frozenset({"teams", "methods"})  # whose columns have the ids of the person's teams
-# Secrets, hashes of secrets, and a text that is for organisers. Nor are columns of bytes included, such as hashes of
-# tokens and of the images that a method was trained on.
-LEFT_OUT = frozenset({"password_hash", "recovery_hashes", "unsubscribe_token", "failure_detail"})
+# Secrets, hashes of secrets, and texts for organisers: columns, of one table or of all. Nor are columns of bytes
+# included, such as hashes of tokens and of the images that a method was trained on.
+LEFT_OUT = frozenset({"password_hash", "recovery_hashes", "unsubscribe_token", "failure_detail", "extra_quotas.reason"})
 
 
 def stored_about(session: Session, user: User) -> dict[str, list[dict[str, Any]]]:
@@ -29,7 +29,8 @@ def stored_about(session: Session, user: User) -> dict[str, list[dict[str, Any]]
     teams = select(members.team_id).where(members.user_id == user.id)
     for name, column in COLUMNS.items():
         table = tables[name]
-        shown = [each for each in table.c if each.name not in LEFT_OUT and not isinstance(each.type, LargeBinary)]
+        named = [each for each in table.c if LEFT_OUT.isdisjoint({each.name, str(each)})]
+        shown = [each for each in named if not isinstance(each.type, LargeBinary)]
         whose = table.c[column]
         is_own = whose.in_(teams) if name in OF_TEAM else whose == (user.email if column == EMAIL else user.id)
         rows = select(*shown).where(is_own)

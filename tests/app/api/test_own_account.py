@@ -11,8 +11,8 @@ from tests.support.site import Site
 from vocboard.app.accounts import links
 from vocboard.app.accounts.models import LinkPurpose
 from vocboard.app.accounts.own_data import COLUMNS, LEFT_OUT
-from vocboard.app.challenges.models import Ban, PhaseAdmission
-from vocboard.app.database import Base
+from vocboard.app.challenges.models import Ban, ExtraQuota, PhaseAdmission
+from vocboard.app.database import Base, now
 
 # Columns that lead to a person, in tables that are about something else.
 OF_OTHER_THINGS = {
@@ -64,6 +64,8 @@ def test_what_is_stored_about_a_person_is_exported_and_nothing_about_others(site
             make_submission(session, challenge, user, f"Method of {user.name}", {"comp1": ["car"]})
             session.add(PhaseAdmission(phase_id=challenge.phases[0].id, email=user.email))
             session.add(Ban(user_id=user.id, challenge_id=challenge.id, reason=f"{user.name} has two accounts"))
+            grant = {"email": user.email, "count": 1, "until": now(), "reason": "for organisers"}
+            session.add(ExtraQuota(phase_id=challenge.phases[0].id, **grant))
         link = links.create(session, user=ada, purpose=LinkPurpose.RESET_PASSWORD)
         secret = make_token(session, ada)
     with site.client(secret) as client:
@@ -75,8 +77,9 @@ def test_what_is_stored_about_a_person_is_exported_and_nothing_about_others(site
     assert [row["email"] for row in found["phase_admissions"]] == [ada.email]
     assert [row["reason"] for row in found["bans"]] == [f"{ada.name} has two accounts"]
     assert [row["action"] for row in found["audit_events"]] == ["token.create"]
+    assert [row["count"] for row in found["extra_quotas"]] == [1]
     text = json.dumps(found)
-    for hidden in (eve.name, eve.email, str(eve.id), secret, link, PASSWORD, "$argon2"):
+    for hidden in ("for organisers", eve.name, eve.email, str(eve.id), secret, link, PASSWORD, "$argon2"):
         assert hidden not in text
 
 
