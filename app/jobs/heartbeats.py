@@ -62,6 +62,11 @@ def remove_old(session: Session) -> None:
     session.execute(delete(WorkerHeartbeat).where(WorkerHeartbeat.looked_at < server_time(session) - FORGOTTEN_AFTER))
 
 
+def remove_all(session: Session) -> None:
+    """Remove all heartbeats; workers that run write theirs again."""
+    session.execute(delete(WorkerHeartbeat))
+
+
 def last_polls(session: Session, *, host: str | None = None) -> Mapping[str, datetime]:
     """Return when a worker last looked for work, by kind of worker: on one host, or by default on all hosts."""
     query = select(WorkerHeartbeat.kind, func.max(WorkerHeartbeat.looked_at, type_=WorkerHeartbeat.looked_at.type))

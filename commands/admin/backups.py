@@ -9,6 +9,7 @@ from pathlib import Path
 from nacl.public import PrivateKey, PublicKey
 
 from vocboard.app.audit import service as audit
+from vocboard.app.jobs import heartbeats
 from vocboard.app.storage.sealed_files import SealError
 from vocboard.app.storage.stores import archive_store, sealed_truth
 from vocboard.commands.admin.actions import ActionError, Actions, Call, Outcome, argument
@@ -89,6 +90,7 @@ def restore(call: Call) -> Outcome:
     with _reporting():
         restored = restore_backup(_installation(call), repository, name, PrivateKey(key))
     with call.writing() as at:
+        heartbeats.remove_all(at.session)  # of workers that are not here; watchers would miss them for a day
         audit.record(at.session, actor=None, action="server.restore", subject=audit.SERVER, details={"backup": name})
     print(f"restored {name}, of vocboard {restored.header.version}: the database and {restored.added} files")
     print(f"{restored.present} files were there already")
