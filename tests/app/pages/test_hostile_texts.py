@@ -51,7 +51,7 @@ def hostile(slug: str, titles: list[str]) -> dict[str, object]:
     links = [{"title": text[:100], "url": "https://data.example/?a=b&c='"} for text in titles]
     return {
         "slug": slug,
-        "title": titles[0],
+        "title": next((text for text in titles if '"' in text), titles[0]),
         "summary": titles[-1],
         "description": "\n\n".join(text for text in MARKDOWN if character_error(text, allowed="\n\t") is None),
         "organised_by": "\n".join(titles),
@@ -114,6 +114,15 @@ def test_pages_show_them_as_text(challenges: tuple[httpx.Client, list[Challenge]
         client, f"/organise/{found[0].slug}/edit", title="x", description=found[0].description, preview="1"
     )
     assert check(previewed.text).xpath('//*[@id="preview"]//li')
+
+
+def test_the_html_to_embed_a_leaderboard_is_one_frame(challenges: tuple[httpx.Client, list[Challenge]]) -> None:
+    client, found = challenges
+    for each in found:
+        page = html.fromstring(client.get(f"/challenges/{each.slug}/leaderboards/comp1").text)
+        (frame,) = html.fragments_fromstring(page.get_element_by_id("embed").text)
+        assert set(frame.attrib) == {"src", "width", "height", "title"}
+        assert frame.get("title").startswith(f"{each.title}: ")
 
 
 def test_what_search_engines_read_ends_no_script(challenges: tuple[httpx.Client, list[Challenge]]) -> None:
