@@ -314,7 +314,7 @@ class _Table:
 def _render(board: Board, place: int, table: _Table, *, is_own: bool = False, series: int | None = None) -> str:
     macro = environment().get_template("leaderboard_row.html").module.row  # type: ignore[attr-defined]
     row, cells = board.rows[place], _cells(table.scores.row(place)[1:], table)
-    return str(macro(row, table, cells, is_own=is_own, series=series, title=title_of(row)))
+    return str(macro(row, table, cells, is_own=is_own, series=series, title=title_of(row), people=people_of(row)))
 
 
 def _render_reported(one: ReportedResult, board: Board, table: _Table) -> str:
@@ -351,9 +351,14 @@ def _same(entry: Entry, other: Entry, declaration: Declaration) -> bool:
 
 
 def title_of(row: BoardRow) -> str:
-    """Return whom a row is of, on one line."""
-    text = " · ".join(filter(None, (row.team, row.contributors, row.affiliation)))
+    """Return whom a row is of, shortened."""
+    text = people_of(row)
     return text if len(text) <= MAX_TITLE_LENGTH else f"{text[:MAX_TITLE_LENGTH]}…"
+
+
+def people_of(row: BoardRow) -> str:
+    """Return whom a row is of, on one line."""
+    return " · ".join(filter(None, (row.team, row.contributors, row.affiliation)))
 
 
 def anchor(submission_id: uuid.UUID) -> str:

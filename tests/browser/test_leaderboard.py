@@ -15,6 +15,11 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 from tests.browser.conftest import Exhibition, without_errors
 from tests.browser.gallery import EDITION
 from tests.support.browser import VIEWPORT, new_context
+from tests.support.factories import make_challenge, make_user
+from tests.support.scored import make_published
+from tests.support.services import make_tables
+from tests.support.site import serving
+from vocboard.app.settings import Settings
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser_errors")]
 
@@ -184,6 +189,21 @@ def test_a_filter_without_match_says_so(board: Page) -> None:
     expect(board.get_by_text("No method matches")).to_be_visible()
     expect(board.locator(".board")).to_be_hidden()
     expect(board.get_by_text(f"0 of {METHODS} methods")).to_be_visible()
+
+
+def test_the_filter_finds_the_last_of_many_contributors(page: Page, tmp_path: Path) -> None:
+    settings = Settings(data_directory=tmp_path / "data")
+    make_tables(settings)
+    with serving(settings) as site:
+        with site.writing() as session:
+            challenge, people = make_challenge(session), ", ".join(f"Contributor {number}" for number in range(50))
+            make_published(session, challenge, make_user(session), "Large team", 0.5, contributors=f"{people}, Zuse")
+            make_published(session, challenge, make_user(session), "Another", 0.4)
+            path = f"/challenges/{challenge.slug}/leaderboards/comp1"
+        page.goto(site.url + path)
+        page.get_by_label("Filter by method").fill("zuse")
+        expect(page.get_by_text("1 of 2 methods")).to_be_visible()
+        expect(page.locator(".board tbody tr:visible")).to_contain_text("Large team")
 
 
 def test_marks_the_best_of_a_column_alone_and_shades_quintiles(board: Page) -> None:

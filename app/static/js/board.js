@@ -69,7 +69,8 @@ if (table && filter) {
   const count = document.querySelector("[data-count]");
   const nothing = document.querySelector("[data-no-match]");
   const all = Number(count.dataset.count);
-  const rows = [...table.tBodies[0].rows].filter((row) => !row.classList.contains("reported")).map((row) => [row, `${nameOf(row)} ${row.querySelector(".name").title}`.toLowerCase()]);
+  const peopleOf = ({ dataset, title }) => dataset.people ?? title;
+  const rows = [...table.tBodies[0].rows].filter((row) => !row.classList.contains("reported")).map((row) => [row, `${nameOf(row)} ${peopleOf(row.querySelector(".name"))}`.toLowerCase()]);
   // Rows that the server has left out because of the filter in the address are not here: ask it again.
   const isWhole = rows.length === all;
   filter.addEventListener("input", () => {
