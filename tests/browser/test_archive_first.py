@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -239,3 +240,22 @@ def test_declared_numbers_that_are_typed_stay_when_another_archive_is_checked(
     page.get_by_label("Training data statement").fill("COCO")
     submit(page)
     expect(page.get_by_text("25.6 million")).to_be_visible()
+
+
+def test_files_that_are_chosen_stay_when_another_archive_is_checked_and_what_is_asked_about_it_is_not_answered(
+    site: Site, page: Page, tmp_path: Path
+) -> None:
+    with site.writing() as session:
+        slug = make_challenge(session, edition="VOC2007", competitions=["comp4"]).slug
+        email = make_user(session).email
+    page.context.add_cookies(cookies_of(site, email))
+    page.goto(f"{site.url}/challenges/{slug}/submit")
+    confirmation = page.get_by_label("Submit without the missing classes")
+    choose(page, tmp_path / "cars.tar.gz", tar({"comp4_det_test_car.txt": b"000001 0.5 1 1 9 9\n"}))
+    confirmation.check(timeout=PATIENCE_MS)
+    hashes = {"name": "hashes.txt", "mimeType": "text/plain", "buffer": b"0" * 64}
+    page.get_by_label("List of image hashes").set_input_files(hashes)  # type: ignore[arg-type]
+    choose(page, tmp_path / "planes.tar.gz", tar({"comp4_det_test_aeroplane.txt": b"000001 0.5 1 1 9 9\n"}))
+    expect(page.locator("[data-question]")).to_contain_text("(bicycle", timeout=PATIENCE_MS)
+    expect(confirmation).not_to_be_checked()
+    expect(page.get_by_label("List of image hashes")).to_have_value(re.compile("hashes.txt"))

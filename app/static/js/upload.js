@@ -13,15 +13,20 @@ const csrf = () => ({ "X-CSRF-Token": form.elements.csrf_token.value });
 const clock = (instant) => new Date(instant).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
 const idOf = (upload) => new URL(upload.url).pathname.split("/").pop();
 
-// What people have typed stays when the server's part of the form replaces it.
+// What people have typed or chosen stays when the server's part of the form replaces it. What it asks about one archive
+// is not answered for another.
 function replaceDeclarations(section) {
   const typed = new FormData(form);
+  const files = new Map([...part("declarations").querySelectorAll("input[type=file]")].map((field) => [field.name, field.files]));
   part("declarations").replaceChildren(...section.childNodes);
   for (const field of part("declarations").querySelectorAll("textarea[name], input[type=text]")) {
     if (typed.get(field.name)) field.value = typed.get(field.name);
   }
-  for (const choice of part("declarations").querySelectorAll("input[type=radio], input[type=checkbox]")) {
+  for (const choice of part("declarations").querySelectorAll(":is(input[type=radio], input[type=checkbox]):not([data-question] *)")) {
     if (typed.has(choice.name)) choice.checked = typed.getAll(choice.name).includes(choice.value);
+  }
+  for (const field of part("declarations").querySelectorAll("input[type=file]")) {
+    if (files.has(field.name)) field.files = files.get(field.name);
   }
   part("declarations").hidden = false;
 }
