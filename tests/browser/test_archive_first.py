@@ -8,7 +8,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
+from sqlalchemy import delete
 
 from tests.browser.conftest import Exhibition, SignIn
 from tests.browser.dropping import drop, drop_files
@@ -18,6 +19,7 @@ from tests.support.figures import RESULTS, street_challenge
 from tests.support.services import make_tables
 from tests.support.site import Site, serving
 from tests.support.wrong_archives import CASES, TRAINING_DATA, WrongArchive, challenge, detections, tar, under
+from vocboard.app.accounts.models import WebSession
 from vocboard.app.settings import Settings
 from vocboard.app.storage import local_files
 
@@ -259,3 +261,28 @@ def test_files_that_are_chosen_stay_when_another_archive_is_checked_and_what_is_
     expect(page.locator("[data-question]")).to_contain_text("(bicycle", timeout=PATIENCE_MS)
     expect(confirmation).not_to_be_checked()
     expect(page.get_by_label("List of image hashes")).to_have_value(re.compile("hashes.txt"))
+
+
+@pytest.mark.parametrize("step", ["check", "submit"])
+def test_who_is_signed_out_meanwhile_keeps_the_upload_and_what_was_typed(
+    site: Site, form: Page, tmp_path: Path, step: str
+) -> None:
+    def sign_out() -> None:
+        with site.writing() as session:
+            session.execute(delete(WebSession))
+
+    def at_check(route: Route) -> None:
+        sign_out()
+        route.continue_()
+
+    form.get_by_label("Name", exact=True).fill("Mine")
+    if step == "check":
+        form.route("**/submit/check?*", at_check)
+    choose(form, tmp_path / "results.tar.gz", tar(detections()))
+    if step == "submit":
+        form.get_by_label("Training data statement").fill(TRAINING_DATA, timeout=PATIENCE_MS)
+        sign_out()
+        form.get_by_role("button", name="Submit", exact=True).click()
+    expect(form.locator("#report")).to_contain_text("you have been signed out", timeout=PATIENCE_MS)
+    expect(form.get_by_label("Name", exact=True)).to_have_value("Mine")
+    assert form.evaluate("Object.keys(localStorage).length"), "the browser knows where the upload can be continued"

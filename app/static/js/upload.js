@@ -4,6 +4,9 @@ import { acceptFiles, askForAnother, clearReport, form, part, progress, say, sen
 
 const RETRY_DELAYS = [0, 1000, 3000, 5000, 10000, 20000, 30000, 30000, 60000]; // milliseconds
 const CORRECTED = "Choose the corrected archive";
+const ELSEWHERE =
+  "Nothing was submitted: you have been signed out, or have to accept terms of the server first. Copy what you have typed, " +
+  "reload this page, and choose the archive again. It is not sent again.";
 const tus = window.tus;
 
 let running = null; // the upload in progress
@@ -11,6 +14,8 @@ let uploaded = null; // the upload that has been checked
 
 const csrf = () => ({ "X-CSRF-Token": form.elements.csrf_token.value });
 const clock = (instant) => new Date(instant).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
+// Sign-in, for example, where the answer should have been a part of the form, or a submission.
+const isElsewhere = (response) => response.redirected && !new URL(response.url).pathname.startsWith("/submissions/");
 const idOf = (upload) => new URL(upload.url).pathname.split("/").pop();
 
 // What people have typed or chosen stays when the server's part of the form replaces it. What it asks about one archive
@@ -72,6 +77,11 @@ async function check(upload) {
   if (running !== upload) return;
   running = null;
   setBusy(false);
+  if (isElsewhere(response)) {
+    askForAnother();
+    say(ELSEWHERE);
+    return;
+  }
   if (response.ok) {
     uploaded = upload;
     const page = new DOMParser().parseFromString(await response.text(), "text/html");
@@ -186,7 +196,9 @@ async function send(event) {
   form.setAttribute("aria-busy", "true");
   try {
     const response = await fetch(address, { method: "POST", headers: { Accept: "text/html" }, body: data });
-    if (response.ok) {
+    if (isElsewhere(response)) {
+      say(ELSEWHERE);
+    } else if (response.ok) {
       await forget(upload);
       location.assign(response.url);
     } else if (showReport(await response.text(), response.status)) {
