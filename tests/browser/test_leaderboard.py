@@ -206,6 +206,15 @@ def test_the_filter_finds_the_last_of_many_contributors(page: Page, tmp_path: Pa
         expect(page.locator(".board tbody tr:visible")).to_contain_text("Large team")
 
 
+def test_colours_that_are_chosen_on_another_page_hold_on_the_way_back(board: Page, exhibition: Exhibition) -> None:
+    board.goto(f"{exhibition.url}/docs")
+    for _ in ("light", "dark"):
+        board.get_by_role("button", name="Colours").click()
+    board.go_back()
+    expect(board.locator("html")).to_have_attribute("data-theme", "dark")
+    expect(board.get_by_role("button", name="Colours: dark")).to_be_visible()
+
+
 def test_marks_the_best_of_a_column_alone_and_shades_quintiles(board: Page) -> None:
     for position in (6, 7, 15):
         cells = board.locator(f".board tbody tr > :nth-child({position})")

@@ -1,4 +1,5 @@
-// The colour scheme: as the system has it, light, or dark. A cookie keeps it, so that the server's next page has it at once.
+// The colour scheme: as the system has it, light, or dark. A cookie keeps it, so that the server's next page has it at
+// once. A page to which one goes back is as it was, and asks the cookie here.
 const ORDER = ["auto", "light", "dark"];
 const YEAR_IN_SECONDS = 31_536_000;
 const button = document.querySelector("[data-theme-toggle]");
@@ -16,7 +17,9 @@ function show(theme) {
 if (button) {
   const current = () => document.documentElement.dataset.theme ?? "auto";
   button.classList.add("ready");
-  show(current());
+  const kept = () => /(?:^|; )vocboard_theme=(light|dark)(?:;|$)/.exec(document.cookie)?.[1] ?? "auto";
+  show(kept());
+  window.addEventListener("pageshow", () => show(kept()));
   button.addEventListener("click", () => {
     const next = ORDER[(ORDER.indexOf(current()) + 1) % ORDER.length];
     const secure = location.protocol === "https:" ? "; secure" : "";
