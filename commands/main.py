@@ -4,6 +4,7 @@ import argparse
 import errno
 import gc
 import importlib
+import io
 import os
 import signal
 import sys
@@ -73,6 +74,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         # The kernel drops a SIGTERM that the first process of a container does not handle. Asked to stop while it
         # starts, a worker would go on until it is killed.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))
+    if isinstance(sys.stdout, io.TextIOWrapper):  # as stderr: a console or file of Windows may lack a sign of a name
+        sys.stdout.reconfigure(errors="backslashreplace")
     # Starting BLAS threads takes a third of numpy's import time, and vocboard's few matrix products are small.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     arguments = sys.argv[1:] if argv is None else list(argv)

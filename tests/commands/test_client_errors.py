@@ -213,6 +213,13 @@ def test_a_reader_who_has_seen_enough_gets_no_traceback(board: Board, arguments:
     assert (done.returncode, done.stderr) == (141, "")
 
 
+def test_output_in_an_encoding_without_a_sign_has_its_number() -> None:
+    program = [sys.executable, "-m", "vocboard.commands.main", "explain", "boxes_from_centre"]
+    done = subprocess.run(program, capture_output=True, check=False, env={**os.environ, "PYTHONIOENCODING": "cp1252"})
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert rb"left = x \u2212 width / 2 + 1" in done.stdout
+
+
 def test_an_archive_that_was_submitted_before_is_pointed_out(
     participant: str, archive: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
