@@ -299,7 +299,8 @@ class Settings(BaseSettings):
     @field_validator("public_url")
     @classmethod
     def _in_browsers_form(cls, value: str) -> str:
-        """Remove a default port, as browsers do in the Origin header."""
+        """Write the host as browsers do in the Origin header: small letters, no default port. Remove a final slash."""
+        value = re.sub(r"^[^:]*://[^/]*", lambda found: found[0].lower(), value.rstrip("/"))
         return re.sub(r"^(https://[^/]*):443(?=/|$)|^(http://[^/]*):80(?=/|$)", r"\1\2", value)
 
     @field_validator("store", "former_store")

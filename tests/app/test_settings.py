@@ -40,6 +40,12 @@ def test_files_do_not_move_from_a_place_to_itself(store: str, former: str) -> No
     assert Settings(former_store="s3://bucket/files/").former_store == "s3://bucket/files"
 
 
+@pytest.mark.parametrize("given", ["https://voc.example/", "https://VOC.example:443", "HTTPS://voc.example:443/"])
+def test_the_public_address_begins_links_and_is_what_browsers_say(given: str) -> None:
+    assert Settings(public_url=given).public_url == "https://voc.example"
+    assert Settings(public_url="http://[::1]:8000/voc/").public_url == "http://[::1]:8000/voc"
+
+
 def test_a_server_does_not_start_with_terms_or_a_mail_server_that_cannot_be_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
