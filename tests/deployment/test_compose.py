@@ -277,6 +277,12 @@ def test_every_setting_reaches_the_services_whose_code_reads_it(environment: dic
     assert not missing, f"{name} has no effect under docker compose: give it to {', '.join(missing)}"
 
 
+def test_operators_commands_keep_to_what_operators_chose(environment: dict[str, str]) -> None:
+    """`create-token` and `show-storage` run in the service that migrates."""
+    chosen = {"VOCBOARD_TOKEN_LIFETIME": "P30D", "VOCBOARD_WITHDRAWN_ARCHIVES_KEPT_FOR": "P7D"}
+    assert chosen.items() <= services({**environment, **chosen})["migrate"].environment.items()
+
+
 def readers(field: str) -> set[str]:
     """Return the services whose own code reads a setting."""
     read = re.compile(rf"settings\.{field}\b|require\([^)]*\"{field}\"")
