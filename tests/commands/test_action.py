@@ -67,6 +67,11 @@ def test_validates_submits_and_comments(board: Board, archive: Path, tmp_path: P
         "GITHUB_SHA": "1234abcd",
     }
     install, validate, submit, comment = ACTION["runs"]["steps"]
+    # Otherwise GitHub would run neither the submission nor the comment after problems that `validate` finds.
+    assert (validate["if"], submit["if"]) == (
+        "github.ref_type != 'tag' || inputs.challenge == ''",
+        "github.ref_type == 'tag' && inputs.challenge != ''",
+    )
     assert run_step(install, inputs, runner).returncode == 0
     assert run_step(validate, inputs, runner).returncode == (0 if is_valid else 1)
     submitted = run_step(submit, inputs, runner)
