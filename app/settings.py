@@ -173,7 +173,7 @@ class SecretFiles(EnvSettingsSource):
             path = os.environ.get(variable)
             if not path or not (field.annotation is SecretStr or name in _WITH_SECRETS):
                 continue
-            if _variable(name) in os.environ:
+            if os.environ.get(_variable(name)):  # docker-compose.yml gives empty ones
                 wrong.append(f"{_variable(name)} and {variable} are both set: remove one of them")
                 continue
             try:
@@ -211,7 +211,7 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Add the files of secrets."""
-        return init_settings, env_settings, SecretFiles(settings_cls), dotenv_settings, file_secret_settings
+        return init_settings, SecretFiles(settings_cls), env_settings, dotenv_settings, file_secret_settings
 
     environment: Environment = Environment.EMBEDDED
     debug: bool = False
