@@ -20,6 +20,11 @@ from vocboard.app.submissions.models import State, Submission
 
 LATELY = timedelta(minutes=15)
 
+# PostgreSQL does not tell a role the type of other roles' processes, but whether they have a role and a database.
+_CONNECTIONS = (
+    "SELECT count(*) FROM pg_stat_activity WHERE usesysid IS NOT NULL AND datid IS NOT NULL"
+    " AND coalesce(backend_type, 'client backend') = 'client backend'"
+)
 _SHOWN = tuple(kind for kind in Kind if kind not in jobs.SWEEPS)
 
 
@@ -120,7 +125,7 @@ def _database(session: Session) -> Iterator[GaugeMetricFamily]:
         used = most = None
     else:
         size = "SELECT pg_database_size(current_database())"
-        used = session.scalar(text("SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'"))
+        used = session.scalar(text(_CONNECTIONS))
         most = session.scalar(text("SELECT current_setting('max_connections')::int"))
     yield gauge("database_bytes", "Size of the database.", [((), session.scalar(text(size)))])
     yield gauge("database_connections", "Open connections to PostgreSQL, of all clients.", [((), used)])

@@ -24,6 +24,7 @@ from vocboard import migrations
 from vocboard.app.accounts.models import User
 from vocboard.app.accounts.own_data import stored_about
 from vocboard.app.administering import work
+from vocboard.app.administering.measures import measures
 from vocboard.app.audit import service as audit
 from vocboard.app.audit.models import AuditEvent
 from vocboard.app.database import Database, now
@@ -107,6 +108,14 @@ def test_web_shows_administrators_what_failed_without_the_texts_of_email(databas
     for statement in ("SELECT body FROM outbox", "UPDATE outbox SET is_forgotten = false", "DELETE FROM outbox"):
         with connect(database, "vocboard_web") as connection, pytest.raises(psycopg.errors.InsufficientPrivilege):
             connection.execute(statement)
+
+
+def test_web_counts_the_connections_of_all_roles(database: URL) -> None:
+    web = database.set(username="vocboard_web", password=PASSWORDS["VOCBOARD_WEB_PASSWORD"])
+    others = (connect(database, "vocboard_worker"), connect(database, "vocboard_mail"))
+    with others[0], others[1], contextlib.closing(Database(in_full(web))) as opened, opened.reading() as session:
+        found = {family.name: family.samples for family in measures(session)}
+    assert found["vocboard_database_connections"][0].value >= 3
 
 
 @pytest.mark.parametrize("table", ["users", "sessions", "api_tokens"])
