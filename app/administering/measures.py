@@ -13,7 +13,7 @@ from sqlalchemy import ColumnElement, extract, func, select, text
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from vocboard.app.administering import work
-from vocboard.app.database import now, server_time
+from vocboard.app.database import server_time
 from vocboard.app.jobs import service as jobs
 from vocboard.app.jobs.models import Job, Kind
 from vocboard.app.submissions.models import State, Submission
@@ -38,7 +38,7 @@ def measures(session: Session) -> Iterator[GaugeMetricFamily]:
 
 
 def _jobs(session: Session) -> Iterator[GaugeMetricFamily]:
-    instant, found = now(), {one.kind: one for one in work.unfinished(session)}
+    instant, found = server_time(session), {one.kind: one for one in work.unfinished(session)}
     counts, ages = [], []
     for kind in _SHOWN:
         one = found.get(kind)
@@ -67,7 +67,7 @@ def _recent_jobs(session: Session) -> GaugeMetricFamily:
     }
     columns = [of(seconds) for seconds in stages.values() for of in (func.avg, func.max)]
     names = [(stage, value) for stage in stages for value in ("mean", "max")]
-    done = Job.finished_at > now() - LATELY, Job.claimed_at.is_not(None), Job.failure.is_(None)
+    done = Job.finished_at > server_time(session) - LATELY, Job.claimed_at.is_not(None), Job.failure.is_(None)
     rows = session.execute(select(Job.kind, *columns).where(*done).group_by(Job.kind)).all()
     return gauge(
         "jobs_lately_seconds",
@@ -92,7 +92,7 @@ def _failures(session: Session) -> Iterator[GaugeMetricFamily]:
         "retried",
     )
     ended = select(Submission.state, func.count()).where(
-        Submission.state.in_((State.SCORED, State.FAILED)), Submission.finished_at > now() - LATELY
+        Submission.state.in_((State.SCORED, State.FAILED)), Submission.finished_at > server_time(session) - LATELY
     )
     numbers = {row[0]: row[1] for row in session.execute(ended.group_by(Submission.state))}
     yield gauge(

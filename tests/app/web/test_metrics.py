@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import subprocess
+import uuid
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -18,6 +19,7 @@ from pydantic import SecretStr
 from tests.support.factories import make_challenge, make_token, make_user
 from tests.support.life import upload_results
 from tests.support.site import Site, serving
+from vocboard.app.administering import measures
 from vocboard.app.database import now
 from vocboard.app.jobs.models import Job, Kind, WorkerHeartbeat
 from vocboard.app.settings import Settings
@@ -95,6 +97,18 @@ def test_says_what_waits_what_was_done_and_what_was_refused(watched: Site) -> No
     assert grown["upload_seconds_count reading"] == 1
     assert grown["request_seconds_count read pages 4xx"] == 1
     assert grown["request_seconds_count change api 4xx"] == 1
+
+
+def test_a_wrong_clock_of_this_machine_abandons_no_job(watched: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    with watched.writing() as session:
+        until = now() + timedelta(minutes=1)
+        lease = uuid.uuid4()
+        session.add(
+            Job(kind=Kind.EVALUATION, key=lease, not_before=until, lease_id=lease, priority=1, created_at=now())
+        )
+    monkeypatch.setattr(measures, "now", lambda: now() + timedelta(minutes=5), raising=False)
+    with watched.client() as prometheus:
+        assert measured(prometheus.get("/metrics", headers=ASKING).text)["jobs_abandoned evaluation"] == 0
 
 
 def test_is_closed_to_everybody_else(embedded_site: Site, embedded: Site) -> None:
