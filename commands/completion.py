@@ -1,10 +1,10 @@
 """`vocboard completion`: print a script that completes commands, options and files in a shell."""
 
 import argparse
-import importlib
 import os
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from types import ModuleType
 
 import argcomplete
 from argcomplete.shell_integration import shellcode
@@ -25,12 +25,16 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def complete(parser: argparse.ArgumentParser, commands: Mapping[str, argparse.ArgumentParser]) -> None:
+def complete(
+    parser: argparse.ArgumentParser,
+    commands: Mapping[str, argparse.ArgumentParser],
+    imported: Callable[[str], ModuleType],
+) -> None:
     """Answer a shell that asks how its line can go on, and exit. Imports only the module of the line's command."""
     try:
         words = shlex.split(os.environ.get(_LINE, ""))[1:]
     except ValueError:  # an open quotation mark
         words = os.environ[_LINE].split()[1:]
     if (called := next((word for word in words if word in commands), None)) is not None:
-        importlib.import_module(f"vocboard.commands.{called.replace('-', '_')}").configure(commands[called])
+        imported(called).configure(commands[called])
     argcomplete.autocomplete(parser)

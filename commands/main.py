@@ -84,7 +84,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     is_plain = not is_asked and arguments[:1] == [called]  # and neither help nor a version is wanted
     parser, parsers = _parsers(called if is_plain and called in COMMANDS | SERVER_COMMANDS else None)
     if is_asked:
-        importlib.import_module("vocboard.commands.completion").complete(parser, parsers)
+        importlib.import_module("vocboard.commands.completion").complete(parser, parsers, _import_command)
     if argv is None and called not in {*SERVER_COMMANDS, "demo"}:
         os.environ.setdefault(extensions.VARIABLE, extensions.ALL)  # what servers load, operators choose
     if called not in parsers:
@@ -166,7 +166,7 @@ def _parsers(only: str | None) -> tuple[argparse.ArgumentParser, dict[str, argpa
     return parser, parsers
 
 
-def _import_command(name: str, *, for_good: bool) -> ModuleType:
+def _import_command(name: str, *, for_good: bool = False) -> ModuleType:
     """Import a command's module.
 
     Pauses garbage collection, which would find nothing and take 5 % of the start-up time.

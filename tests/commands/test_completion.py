@@ -20,6 +20,7 @@ PROGRAMS = Path(sys.executable).parent
         ("vocboard leaderboard --f", {"--format"}),
         ("vocboard leaderboard --format ", {"table", "json", "csv", "latex"}),
         ("vocboard admin create-ch", {"create-challenge"}),
+        ("vocboard import --dry", {"--dry-run"}),
     ],
 )
 def test_bash_completes(line: str, expected: set[str]) -> None:
