@@ -305,7 +305,8 @@ def _timeout(read_timeout_seconds: float) -> httpx.Timeout:
 
 def _no_proxy_for_loopback(address: str) -> dict[str, None]:
     """Exempt this machine from the proxies that the environment sets."""
-    return {f"all://{urlsplit(address).hostname}": None} if is_loopback(address) else {}
+    host = urlsplit(address).hostname or ""
+    return {f"all://{f'[{host}]' if ':' in host else host}": None} if is_loopback(address) else {}
 
 
 def _is_certificate_error(error: BaseException) -> bool:

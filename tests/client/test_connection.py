@@ -237,9 +237,10 @@ def test_a_damaged_answer_is_reported() -> None:
 
 
 @contextmanager
-def raw_server(answer: Callable[[socket.socket], None]) -> Iterator[str]:
+def raw_server(answer: Callable[[socket.socket], None], host: str = "127.0.0.1") -> Iterator[str]:
     """Give the address of a server that does with its one connection what `answer` does, then closes it."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.create_server((host, 0), family=family) as listener:
 
         def serve() -> None:
             connection, _ = listener.accept()
@@ -248,11 +249,16 @@ def raw_server(answer: Callable[[socket.socket], None]) -> Iterator[str]:
 
         thread = threading.Thread(target=serve, daemon=True)
         thread.start()
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        yield f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}"
         thread.join(10)
 
 
-def test_this_machine_is_reached_directly_whatever_proxy_the_environment_names(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
+def test_this_machine_is_reached_directly_whatever_proxy_the_environment_names(
+    monkeypatch: pytest.MonkeyPatch, host: str
+) -> None:
+    if host == "::1" and not Path("/proc/net/if_inet6").exists():
+        pytest.skip("this machine has no IPv6")
     for variable in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
         monkeypatch.setenv(variable, "http://192.0.2.1:9")  # an address of documentation: nothing is there
     monkeypatch.delenv("no_proxy", raising=False)
@@ -262,7 +268,7 @@ def test_this_machine_is_reached_directly_whatever_proxy_the_environment_names(m
         connection.recv(65536)
         connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}")
 
-    with raw_server(answer) as address, Connection(address, None) as server:
+    with raw_server(answer, host) as address, Connection(address, None) as server:
         assert server.get("/challenges") == {}
 
 
