@@ -71,6 +71,7 @@ def follow(
                 if event != seen:
                     seen = event
                     yield event
+            available_at = clock()  # a stream may have lasted for hours
             if seen.state in FINAL_STATES:
                 pause = SETTLING_SECONDS
         sleep(min(pause, max(until - clock(), 0.0)))

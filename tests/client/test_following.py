@@ -17,7 +17,9 @@ from vocboard.client.following import UNREACHABLE_SECONDS, follow
 class Server:
     """A server whose one submission goes through the given states, one a poll; with or without an event stream."""
 
-    def __init__(self, *states: tuple[str, int | None] | Exception | int, events: str | None = None) -> None:
+    def __init__(
+        self, *states: tuple[str, int | None] | Exception | int, events: str | Iterator[bytes] | None = None
+    ) -> None:
         self.states = iter(states)
         self.events = events
         self.polls = 0
@@ -29,7 +31,7 @@ class Server:
             self.streams += 1
             if self.events is None:
                 return httpx.Response(404, json={"detail": "no such thing"})
-            return httpx.Response(200, text=self.events, headers={"Content-Type": "text/event-stream"})
+            return httpx.Response(200, content=self.events, headers={"Content-Type": "text/event-stream"})
         self.polls += 1
         state = next(self.states)
         if isinstance(state, Exception):
@@ -97,6 +99,17 @@ def test_a_final_submission_is_not_listened_to() -> None:
 def test_outlives_a_restart_of_the_server() -> None:
     down = [httpx.ConnectError("refused")] * 8 + [503] * 8
     assert Server(("queued", 1), *down, ("scored", None)).followed() == [("queued", 1), ("scored", None)]
+
+
+def test_outlives_a_restart_after_hours_of_listening() -> None:
+    server = Server(("queued", 1), *[httpx.ConnectError("refused")] * 8, ("scored", None))
+
+    def events() -> Iterator[bytes]:
+        yield stream(("queued", 1)).encode()
+        server.now += 10 * UNREACHABLE_SECONDS
+
+    server.events = events()
+    assert server.followed() == [("queued", 1), ("scored", None)]
 
 
 def test_gives_up_on_a_server_that_stays_away() -> None:
