@@ -101,6 +101,9 @@ class ResumableUpload:
         """Send what is missing of the upload, from where the server says, and return its id."""
         state = self._present()
         offset = self._offset(state.upload_id)
+        if offset > state.offset:  # of a part whose connection was lost, too
+            self._save(replace(state, offset=offset))
+            retry_policy.something_arrived()
         if self._is_continued and offset:
             self._listener.continuing(offset)
         self._is_continued = False

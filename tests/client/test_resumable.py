@@ -134,6 +134,18 @@ def test_what_passes_is_waited_for(fault: Fault, archive: Path, states: UploadSt
     assert list(files(states)) == []
 
 
+def test_as_long_as_something_arrives_before_each_loss_it_goes_on(archive: Path, states: UploadStates) -> None:
+    def break_off(request: httpx.Request) -> httpx.Response | None:
+        if request.method == "PATCH" and len(server.received or b"") < 200_000:
+            server.received = (server.received or b"") + request.read()[:2_000]
+            raise httpx.ReadError("reset")
+        return None
+
+    server = Server(break_off)
+    send(server, archive, states)
+    assert server.received == CONTENT
+
+
 def test_another_process_continues_and_says_so(archive: Path, states: UploadStates) -> None:
     def killed(request: httpx.Request) -> httpx.Response | None:
         if request.method == "PATCH" and request.headers["Upload-Offset"] == "200000":
