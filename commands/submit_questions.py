@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from vocboard.client.answers import Challenge, DeclarationType, understood
+from vocboard.client.answers import Challenge, DeclarationType
 from vocboard.client.archive import OutgoingArchive
 from vocboard.client.connection import Connection
 from vocboard.client.errors import MisuseError, RefusedError, WarningsNotAcceptedError
@@ -89,9 +89,15 @@ def _edition(connection: Connection, slug: str) -> "Edition | None":
 
     try:
         text = connection.get_text(path("challenges", slug, "edition"), accept=EDITION_MEDIA_TYPE)
+        return editions.read_text(text, slug)
     except RefusedError:
         return None
-    return understood(lambda answer: editions.read_text(answer, slug), text)
+    except editions.EditionFileError:
+        say(
+            "only the server checks what the archive lacks: the edition needs an extension that is not installed here, "
+            "or a newer vocboard"
+        )
+        return None
 
 
 def _given(arguments: argparse.Namespace, declaration: str) -> str:

@@ -1,5 +1,6 @@
 """What `vocboard submit` asks before an upload, and what it fills in: in a real terminal, and without one."""
 
+import argparse
 import os
 import subprocess
 import sys
@@ -7,6 +8,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 
 import vocboard
@@ -17,6 +19,10 @@ from tests.support.site import Site, serving
 from tests.support.wrong_archives import challenge, detections, tar
 from vocboard.app.settings import Settings
 from vocboard.app.submissions.models import Submission
+from vocboard.client.answers import Challenge
+from vocboard.client.archive import OutgoingArchive
+from vocboard.client.connection import Connection
+from vocboard.commands.submit_questions import complete
 
 pytestmark = [
     pytest.mark.usefixtures("own_settings"),
@@ -141,6 +147,22 @@ def test_a_terminal_asks_for_what_the_edition_defines(site: Site, street: str, t
         shown.until("Accepted as submission")
     [made] = submissions(site)
     assert made.declarations == {"training_data": "Ours.", "parameters": 25.6, "licence": "none"}
+
+
+def test_an_edition_that_is_not_understood_here_leaves_everything_to_the_server(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    archive = tmp_path / "results.tar.gz"
+    archive.write_bytes(RESULTS)
+    toml = httpx.Response(200, text="[tasks.keypoints]", headers={"Content-Type": "application/toml"})
+    arguments = argparse.Namespace(challenge="new", declare=[])
+    found = Challenge("new", "New", "open", None, None, declarations={"training_data": ["comp1"]})
+    with (
+        Connection("https://voc.example.org", "t", transport=httpx.MockTransport(lambda _: toml)) as connection,
+        OutgoingArchive(archive) as outgoing,
+    ):
+        complete(arguments, connection, found, outgoing)
+    assert "only the server checks what the archive lacks" in capsys.readouterr().err
 
 
 def test_options_declare_what_the_edition_defines(site: Site, street: str, tmp_path: Path) -> None:
