@@ -17,6 +17,7 @@ from vocboard.client.archive import OutgoingArchive, opened
 from vocboard.client.connection import Answer, Connection
 from vocboard.client.editing import FIELDS, submission_form
 from vocboard.client.errors import (
+    ClientError,
     InvalidArchiveError,
     MisdirectedError,
     MisuseError,
@@ -98,6 +99,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Upload the archive, print the server's report, and wait for the scores if requested."""
     arguments.wait = arguments.wait or arguments.markdown is not None
+    if arguments.markdown is not None and (arguments.markdown.is_dir() or not arguments.markdown.parent.is_dir()):
+        raise MisuseError(f"--markdown: {arguments.markdown} cannot be a file; nothing was submitted")
     with connect(arguments.server) as connection, opened(arguments.archive) as archive:
         found = understood(challenge, _challenge(connection, arguments.challenge))
         _check_that_it_is_open(found, arguments.phase)
@@ -119,7 +122,7 @@ def run(arguments: argparse.Namespace) -> int:
         answer = connection.get(path("submissions", accepted.id))
         ended = understood(submission_details, answer)
         if arguments.markdown is not None:
-            arguments.markdown.write_text(scores_in_markdown(connection, ended), encoding="utf-8")
+            _write(arguments.markdown, scores_in_markdown(connection, ended))
     if arguments.json:
         print_json(answer)
     elif ended.scores:
@@ -131,9 +134,16 @@ def run(arguments: argparse.Namespace) -> int:
     return exit_status(ended)
 
 
+def _write(file: Path, text: str) -> None:
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise ClientError(f"cannot write {file}: {error.strerror}") from error
+
+
 def _report_rejection(connection: Connection, arguments: argparse.Namespace, error: InvalidArchiveError) -> None:
     if arguments.markdown is not None:
-        arguments.markdown.write_text(problems_in_markdown(error), encoding="utf-8")
+        _write(arguments.markdown, problems_in_markdown(error))
     if isinstance(error, WarningsNotAcceptedError) and not arguments.json:
         print("Nothing was submitted, and no quota was used; --accept-warnings submits these results.")
     elif arguments.json:

@@ -109,6 +109,16 @@ def test_what_is_wrong_with_the_form_is_reported_by_field(
     assert capsys.readouterr().err.startswith("vocboard: method name: Use at most 100 characters")
 
 
+def test_a_markdown_file_that_cannot_be_written_is_reported_before_the_upload_or_in_one_line(
+    participant: str, archive: Path, wrong_archive: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert submit(archive, "--markdown", str(tmp_path / "nowhere" / "report.md")) == 2
+    assert "report.md cannot be a file; nothing was submitted" in capsys.readouterr().err
+    if Path("/dev/full").exists():
+        assert submit(wrong_archive, "--markdown", "/dev/full") == 3
+        assert "cannot write /dev/full: No space left" in capsys.readouterr().err
+
+
 def test_a_missing_archive_is_reported_before_anything_is_asked(
     board: Board, participant: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
