@@ -56,7 +56,8 @@ def run(arguments: argparse.Namespace) -> int:
             raise
         say(f"{address} does not accept this token; copy it again, or create a new one on the Account page")
         return FAILED
-    file = credentials.save(stored.with_server(address, token))
+    # Read again: another process may have logged in to another server in the meantime.
+    file = credentials.save(credentials.load().with_server(address, token))
     print(_login_message(owner, address))
     print(f"The token is stored in {file}")
     return DONE

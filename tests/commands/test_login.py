@@ -64,6 +64,19 @@ def test_login_takes_the_token_from_the_environment_or_standard_input(
     assert credentials.load().tokens[board.url] == exported
 
 
+def test_two_logins_at_the_same_time_are_both_kept(board: Board, monkeypatch: pytest.MonkeyPatch) -> None:
+    token = board.token()
+
+    class Slow(io.StringIO):
+        def readline(self, size: int | None = -1, /) -> str:
+            credentials.save(credentials.load().with_server("https://other.example.org", "vocb_o"))
+            return token
+
+    monkeypatch.setattr(sys, "stdin", Slow())
+    assert main(["login", board.url]) == 0
+    assert credentials.load().tokens == {"https://other.example.org": "vocb_o", board.url: token}
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo-terminals")
 def test_login_asks_for_the_token_without_showing_it(board: Board) -> None:
     token = board.token()
