@@ -163,11 +163,13 @@ def create(connection: Connection, rules: Rules, rows: list[dict[str, Any]], boa
         for row in rows:
             where = path("challenges", slug, "leaderboards", board, "reported")
             connection.post(f"{where}?phase={MAIN_PHASE}", row)
-    except ClientError as error:
+    except (ClientError, KeyboardInterrupt) as error:
         try:
             connection.post(path("challenges", slug), method="DELETE")
         except ClientError:
-            raise ClientError(f"{error}; the draft {slug} is incomplete, delete it and import again") from error
+            raise ClientError(
+                f"{str(error) or 'interrupted'}; the draft {slug} is incomplete, delete it and import again"
+            ) from error
         raise
 
 

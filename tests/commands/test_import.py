@@ -358,11 +358,23 @@ def test_a_draft_is_whole_or_not_there(importer: Importer) -> None:
     with Connection(importer.url, importer.token) as connection, pytest.raises(MisdirectedError, match="key"):
         create(connection, rules, [], "")
     assert importer.get("half").status_code == 404
+    with Interrupted(importer.url, importer.token) as connection, pytest.raises(KeyboardInterrupt):
+        create(connection, rules, [], "")
+    assert importer.get("half").status_code == 404
     with Connection(importer.url, importer.token) as connection, pytest.raises(MisdirectedError, match="taken"):
         create(connection, Rules(challenge | {"slug": "taken"}, [], "", []), [], "")
     assert importer.get("taken").status_code == 200
     with Dying(importer.url, importer.token) as connection, pytest.raises(ClientError, match="half is incomplete"):
         create(connection, rules, [], "")
+
+
+class Interrupted(Connection):
+    """A connection of somebody who presses Ctrl-C after the challenge was created."""
+
+    def post(self, path: str, body: Mapping[str, Any] | None = None, *, method: str = "POST") -> Any:
+        if path.endswith("/phases"):
+            raise KeyboardInterrupt
+        return super().post(path, body, method=method)
 
 
 class Dying(Connection):
