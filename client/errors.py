@@ -1,7 +1,7 @@
 """Exceptions of the client. Every message is one line that says what to do."""
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from vocboard.evaluator.problems import Problem
@@ -98,13 +98,22 @@ class WarningsNotAcceptedError(InvalidArchiveError):
 
 
 class LimitedError(RefusedError):
-    """A rate limit or quota was exceeded; `allowed_at` is when the next request is allowed, if known."""
+    """A rate limit or quota was exceeded.
 
-    def __init__(self, message: str, *, allowed_at: datetime | None, status: int = 429, code: str = "") -> None:
+    Attributes:
+        allowed_at: when the next request is allowed, by the server's clock; None if it is unknown.
+        wait_seconds: how long that was from the answer on, whatever this machine's clock says; None if it is unknown.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        allowed_at: datetime | None,
+        wait_seconds: float | None = None,
+        status: int = 429,
+        code: str = "",
+    ) -> None:
         super().__init__(message, status=status, code=code)
         self.allowed_at = allowed_at
-
-    @property
-    def wait_seconds(self) -> float | None:
-        """Seconds until the next request is allowed, if known."""
-        return None if self.allowed_at is None else max(0.0, (self.allowed_at - datetime.now(UTC)).total_seconds())
+        self.wait_seconds = wait_seconds

@@ -112,19 +112,21 @@ def _documentation(groups: Any) -> str | None:
 
 def _limited(answer: httpx.Response, details: Mapping[str, Any], code: str, detail: str) -> LimitedError:
     now = datetime.now(UTC)
-    allowed_at: datetime | None = None
+    seconds = retry_after(answer, now)
+    allowed_at: datetime | None
     try:
         allowed_at = datetime.fromisoformat(_text(details, "allowed_at"))
     except ValueError:
-        seconds = retry_after(answer, now)
-        if seconds is not None:
-            allowed_at = now + timedelta(seconds=seconds)
-    if allowed_at is not None and allowed_at.tzinfo is None:
-        allowed_at = allowed_at.replace(tzinfo=UTC)
+        allowed_at = None if seconds is None else now + timedelta(seconds=seconds)
     message = (detail or "too many requests").rstrip(".")
     if allowed_at is not None:
-        message += f"; the next one is allowed at {instant(allowed_at)}, in {duration(allowed_at - now)}"
-    return LimitedError(message, allowed_at=allowed_at, code=code)
+        if allowed_at.tzinfo is None:
+            allowed_at = allowed_at.replace(tzinfo=UTC)
+        if seconds is None:
+            seconds = max(0.0, (allowed_at - now).total_seconds())
+        left = duration(timedelta(seconds=seconds))
+        message += f"; the next one is allowed at {instant(allowed_at)}, in {left}"
+    return LimitedError(message, allowed_at=allowed_at, wait_seconds=seconds, code=code)
 
 
 def _details(answer: httpx.Response) -> Mapping[str, Any]:

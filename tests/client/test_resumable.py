@@ -118,6 +118,9 @@ def files(states: UploadStates) -> Iterator[Path]:
         once("PATCH", httpx.Response(502), after=1),
         once("PATCH", httpx.Response(503, headers={"Retry-After": "1"}), after=1),
         once("PATCH", httpx.Response(423, json={"code": "locked"}), after=1),
+        once(  # this machine's clock is slow
+            "PATCH", httpx.Response(429, json={"allowed_at": "2199-01-01T00:00:00Z"}, headers={"Retry-After": "5"})
+        ),
         once("PATCH", httpx.Response(409, json={"code": "wrong_offset"}), after=1),
         once("HEAD", httpx.ReadError("reset")),
         once("POST", httpx.ReadError("reset"), after=1),  # the answer to the form is lost
