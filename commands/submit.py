@@ -1,7 +1,7 @@
 """`vocboard submit`: upload an archive of results."""
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -240,7 +240,7 @@ def _upload(connection: Connection, arguments: argparse.Namespace, archive: Outg
 
         def begun() -> None:
             if not arguments.again:
-                _point_out_identical(connection, arguments.challenge, digest, note)
+                _point_out_identical(connection, arguments.challenge, digest, bar)
 
         def continuing(done: int) -> None:
             bar.continue_from(done)
@@ -262,7 +262,7 @@ def _upload(connection: Connection, arguments: argparse.Namespace, archive: Outg
         )
 
 
-def _point_out_identical(connection: Connection, challenge: str, sha256: str, note: Callable[[str], object]) -> None:
+def _point_out_identical(connection: Connection, challenge: str, sha256: str, bar: ProgressBar) -> None:
     """Say, before the upload, that the archive was submitted before, and ask on a terminal whether to submit it again.
 
     Raises:
@@ -276,10 +276,11 @@ def _point_out_identical(connection: Connection, challenge: str, sha256: str, no
     earlier = next((item for item in listed if item.state not in ("withdrawn", "failed")), None)
     if earlier is None:
         return
-    note(
-        f"you have submitted exactly this archive before, as {printable(earlier.method)} on "
+    bar.note(
+        f"vocboard: you have submitted exactly this archive before, as {printable(earlier.method)} on "
         f"{instant(earlier.created_at)} (submission {printable(earlier.id)}); submitting it again uses quota"
     )
+    bar.clear()
     if in_terminal() and not confirm("Submit it again?"):
         raise MisuseError("nothing was submitted; --again submits it without asking")
 

@@ -254,3 +254,4 @@ def test_on_a_terminal_an_identical_archive_is_asked_about(participant: str, arc
         shown.until("Submit it again? [y/N]")
         os.write(terminal, b"\n")
         shown.until("nothing was submitted")
+    assert "\r\x1b[Kvocboard: Submit it again?" in shown.text, "the question has a line of its own"
