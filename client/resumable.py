@@ -43,6 +43,18 @@ class UploadListener:
     continuing: Callable[[int], object] = lambda _: None
 
 
+def has_begun(connection: Connection, challenge: str, phase: Mapping[str, str], sha256: str) -> bool:
+    """Return whether an upload of an archive has begun here and may be continued."""
+    states = UploadStates()
+    return states.load(_state_file(states, connection, challenge, phase, sha256)) is not None
+
+
+def _state_file(
+    states: UploadStates, connection: Connection, challenge: str, phase: Mapping[str, str], sha256: str
+) -> Path:
+    return states.path(connection.address, "\n".join((challenge, *phase.values())), sha256)
+
+
 class ResumableUpload:
     """The upload of one archive to one challenge.
 
@@ -66,7 +78,7 @@ class ResumableUpload:
         self._challenge = challenge
         self._phase = phase or {}
         self._states = states or UploadStates()
-        self._file = self._states.path(connection.address, "\n".join((challenge, *self._phase.values())), sha256)
+        self._file = _state_file(self._states, connection, challenge, self._phase, sha256)
         self._listener = listener or UploadListener()
         self._state = self._states.load(self._file)
         self._is_continued = self._state is not None

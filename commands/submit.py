@@ -25,7 +25,7 @@ from vocboard.client.errors import (
     WarningsNotAcceptedError,
 )
 from vocboard.client.paths import path, phase_parameter
-from vocboard.client.resumable import UploadListener
+from vocboard.client.resumable import UploadListener, has_begun
 from vocboard.client.submitting import submit
 from vocboard.client.terminal import instant, printable, size
 from vocboard.commands.connecting import add_online_arguments, connect
@@ -103,7 +103,12 @@ def run(arguments: argparse.Namespace) -> int:
         raise MisuseError(f"--markdown: {arguments.markdown} cannot be a file; nothing was submitted")
     with connect(arguments.server) as connection, opened(arguments.archive) as archive:
         found = understood(challenge, _challenge(connection, arguments.challenge))
-        _check_that_it_is_open(found, arguments.phase)
+        try:
+            _check_that_it_is_open(found, arguments.phase)
+        except MisuseError:
+            # What has begun before the deadline may end after it.
+            if not has_begun(connection, arguments.challenge, phase_parameter(arguments.phase), archive.sha256()):
+                raise
         complete(arguments, connection, found, archive)
         try:
             answer = _accepted(connection, arguments, archive)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from sqlalchemy import update
 
 import vocboard
 from tests.commands.board import Shown, pseudo_terminal
@@ -17,11 +18,15 @@ from tests.support.factories import make_token, make_user
 from tests.support.figures import RESULTS, street_challenge
 from tests.support.site import Site, serving
 from tests.support.wrong_archives import challenge, detections, tar
+from vocboard.app.challenges.models import ChallengePhase
+from vocboard.app.database import now
 from vocboard.app.settings import Settings
 from vocboard.app.submissions.models import Submission
 from vocboard.client.answers import Challenge
 from vocboard.client.archive import OutgoingArchive
 from vocboard.client.connection import Connection
+from vocboard.client.resumable import ResumableUpload
+from vocboard.commands.main import main
 from vocboard.commands.submit_questions import complete
 
 pytestmark = [
@@ -123,6 +128,28 @@ def test_without_a_terminal_everything_missing_is_one_error_and_nothing_is_asked
     assert piped(slug, tar(WITHOUT_BIRD), "--training-data", "Images.", "--affiliation", "").returncode == 0
     assert [(one.contributors, one.affiliation) for one in submissions(site)] == [("Bob", "Institute"), ("Bob", "")]
     assert b"standard input is empty" in piped(slug, b"").stderr
+
+
+def test_an_upload_that_began_before_the_deadline_is_continued_after_it(
+    site: Site, slug: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    archive = tmp_path / "results.tar.gz"
+    archive.write_bytes(tar(detections()))
+    command = ["submit", slug, str(archive), "--method", "Mine", "--training-data", "Ours.", "--flickr-images", "no"]
+    with monkeypatch.context() as patch:
+        patch.setattr(ResumableUpload, "_send_part", interrupted)
+        assert main(command) == 130
+    with site.writing() as session:
+        session.execute(update(ChallengePhase).values(closes_at=now()))
+    assert main([*command, "--accept-warnings"]) == 0
+    assert len(submissions(site)) == 1
+    capsys.readouterr()
+    assert main(command) == 2
+    assert "closed at" in capsys.readouterr().err
+
+
+def interrupted(*_: object) -> int:
+    raise KeyboardInterrupt
 
 
 @pytest.fixture
