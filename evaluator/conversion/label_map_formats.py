@@ -13,7 +13,12 @@ from vocboard.evaluator.conversion.colour_map import label_colour_map
 from vocboard.evaluator.conversion.detections import Converted
 from vocboard.evaluator.conversion.names import ImageNames, file_stem
 from vocboard.evaluator.conversion.painting import map_files
-from vocboard.evaluator.conversion.problems import ConversionError, ProblemCollector, needs_directory
+from vocboard.evaluator.conversion.problems import (
+    ConversionError,
+    ProblemCollector,
+    needs_directory,
+    note_repeated_file,
+)
 from vocboard.evaluator.conversion.result_archive import competition_of, files_of, image_set_of, write_results
 from vocboard.evaluator.editions import Edition, Task
 from vocboard.evaluator.image_sets import ImageSets
@@ -69,6 +74,9 @@ def maps_to_results(
                 "unknown_image", "files of images that are not in the image set", "Leave them out.",
                 value=file_stem(name), noun="file",
             )  # fmt: skip
+            continue
+        if image in maps or image in invalid:
+            note_repeated_file(image, name, problems)
             continue
         try:
             maps[image] = _decode(source_format, content, len(edition.classes))

@@ -119,6 +119,12 @@ def needs_directory(path: Path, content: str) -> ConversionError:
     return ConversionError([Problem("not_a_directory", Severity.ERROR, message, path.name)])
 
 
+def note_repeated_file(image: str, file: str, problems: ProblemCollector) -> None:
+    """Add an error for a second file of an image, such as one of another run."""
+    remedy = "Name the folder of one run: an image has one file."
+    problems.add("repeated_file", "images with several files", remedy, file=file, value=image, noun="further file")
+
+
 def _message(group: _Group) -> str:
     parts = [group.found]
     if group.values:

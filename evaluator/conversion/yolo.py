@@ -6,6 +6,7 @@ Source: Ultralytics, `Results.save_txt(save_conf=True)`; Darknet's labels.
 
 import codecs
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from pathlib import Path
@@ -15,7 +16,12 @@ from vocboard.evaluator.conversion.boxes import ConvertedDetection, to_centre
 from vocboard.evaluator.conversion.decimals import decimal, plain
 from vocboard.evaluator.conversion.names import file_stem
 from vocboard.evaluator.conversion.other_ids import OtherIds
-from vocboard.evaluator.conversion.problems import ConversionError, ProblemCollector, needs_directory
+from vocboard.evaluator.conversion.problems import (
+    ConversionError,
+    ProblemCollector,
+    needs_directory,
+    note_repeated_file,
+)
 from vocboard.evaluator.conversion.rows import Convention, Row, Source
 from vocboard.evaluator.problems import quoted
 from vocboard.evaluator.problems.archives import NOT_AN_ARCHIVE
@@ -46,7 +52,11 @@ def yolo_source(path: Path, problems: ProblemCollector) -> Source:
             f"Name the directory that has a file for each image, <image>.txt, of lines {FIELDS}.",
             file=path.name,
         )
-    return Source(Convention.CENTRE, 0, _rows(files, problems), tuple(map(file_stem, files)))
+    images = tuple(map(file_stem, files))
+    for image, number in Counter(images).items():
+        if number > 1:
+            note_repeated_file(image, path.name, problems)
+    return Source(Convention.CENTRE, 0, _rows(files, problems), images)
 
 
 def yolo_files(

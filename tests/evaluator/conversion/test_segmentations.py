@@ -72,8 +72,12 @@ def test_everything_wrong_with_label_maps_at_once(tmp_path: Path) -> None:
     Image.new("L", (3, 3)).save(maps / "a.png")
     Image.new("L", SIZE, 90).save(maps / "b.png")
     Image.new("L", SIZE).save(maps / "zebra.png")
+    (maps / "old").mkdir()
+    Image.new("L", SIZE).save(maps / "old" / "a.png")
     found = errors_of(maps, tmp_path)
-    assert set(found) == {"wrong_size", "unknown_label", "unknown_image"}  # b is there, although it is invalid
+    # b is there, although it is invalid
+    assert set(found) == {"wrong_size", "unknown_label", "unknown_image", "repeated_file"}
+    (maps / "old" / "a.png").unlink()
     assert "3 x 3, expected 7 x 5" in found["wrong_size"]
     (maps / "b.png").unlink()
     found = errors_of(maps, tmp_path)

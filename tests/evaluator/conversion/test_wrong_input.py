@@ -204,6 +204,16 @@ def test_lines_without_confidence_and_pixels_in_yolo(directory: Path) -> None:
     assert codes == [("no_confidence", 1), ("not_normalised", 2), ("bad_line", 3)]
 
 
+def test_yolo_files_of_two_runs_are_not_mixed(directory: Path) -> None:
+    for run in ("predict", "predict2"):
+        (directory / "runs" / run / "labels").mkdir(parents=True)
+        (directory / "runs" / run / "labels" / "000001.txt").write_text("6 0.5 0.5 0.1 0.1 0.9\n")
+    found = refused(directory, directory / "runs", "yolo")
+    assert found == {
+        "repeated_file": "Images with several files: 000001. Name the folder of one run: an image has one file."
+    }
+
+
 def test_ground_truth_json_with_everything_wrong(directory: Path) -> None:
     document = {
         "images": [
