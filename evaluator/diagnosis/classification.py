@@ -31,7 +31,7 @@ def diagnose_labels(entry: Entry, truth: LabelTruth) -> dict[str, Mapping[str, A
     items = 1 + max((int(labels.item.max(initial=-1)) for labels in truth.labels.values()), default=-1)
     shows = {name: _items_that_show(name, truth, items) for name in truth.labels}
     anything = np.any(list(shows.values()), axis=0)
-    ranked = {name: labelled(content, truth.labels[name]) for name, content in entry.content.items()}
+    ranked = {name: labelled(entry.content[name], truth.labels[name]) for name in entry.classes}
     noun = "people" if entry.competition.task is Task.ACTION else "images"
     return {f"first_{noun}": {name: _of_class(name, each, shows, anything, noun) for name, each in ranked.items()}}
 

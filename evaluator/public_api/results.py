@@ -114,7 +114,7 @@ class CompetitionResult:
         """Return the kinds of errors, and what the score would be without them; docs/statistics.md explains them.
 
         Returns:
-            What `vocboard evaluate --diagnose --json` prints.
+            What `vocboard evaluate --diagnose --json` prints, without what is near boundaries.
 
         Raises:
             ValueError: the task has no diagnosis.

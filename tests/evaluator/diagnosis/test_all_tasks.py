@@ -175,8 +175,9 @@ def test_mistakes_are_counted_by_what_they_show(seed: int) -> None:
     scores = {name: [chance.random() for _ in range(IMAGES)] for name in CLASSES}
     items = np.arange(IMAGES, dtype=np.int32)
     truth = LabelTruth({name: Labels(items, np.array(own, dtype=np.int8)) for name, own in labels.items()})
-    content = {name: Confidences(items, np.array(own)) for name, own in scores.items()}
+    content = {name: Confidences(items, np.array(scores[name])) for name in reversed(CLASSES)}
     found = diagnose_labels(Entry(COMPETITION, CLASSES, content), truth)["first_images"]
+    assert tuple(found) == CLASSES  # whatever the order of the files in the archive
     for name in CLASSES:
         counted = [image for image in range(IMAGES) if labels[name][image] != 0]
         ranked = sorted(counted, key=lambda image: -scores[name][image])
