@@ -36,13 +36,14 @@ def _figure(error: WorstError, competition: str, folder: str, view: WrittenView)
     picture = view.pictures.picture(error.image)
     if picture is None:
         return f"<figure><p>no image</p><figcaption>{_link(error, competition, folder, caption)}</figcaption></figure>"
+    address = picture if picture.startswith("file:") else f"{folder}/{picture}"  # from the report
     width, height = view.scenes.size(error.image)
     region = _region([box for box in (error.found, error.true) if box is not None], width, height)
     boxes = "".join(_rectangle(box, kind) for kind, box in (("true", error.true), ("found", error.found)) if box)
     drawing = (
         f'<svg class="crop" viewBox="{" ".join(f"{side:.1f}" for side in region)}" role="img" '
         f'aria-label="{escape(_words(error))}">'
-        f'<image href="{escape(f"{folder}/{picture}")}" width="{width}" height="{height}"/>{boxes}</svg>'
+        f'<image href="{escape(address)}" width="{width}" height="{height}"/>{boxes}</svg>'
     )
     return f"<figure>{_link(error, competition, folder, drawing + f'<figcaption>{caption}</figcaption>')}</figure>"
 

@@ -18,10 +18,10 @@ _SEGMENTATIONS = ("SegmentationClass", "SegmentationObject")
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Paths of images and true segmentations relative to the page, and which images have them.
+    """Addresses of images and true segmentations relative to the page, and which images have them.
 
     Attributes:
-        base: path of the tree's folder relative to the page, ending in `/`; empty for the page's own folder.
+        base: address of the tree's folder relative to the page, ending in `/`; empty for the page's own folder.
         pictures: folder of the image files.
         suffix: suffix of the image files.
         shown: images with an image file.
@@ -36,19 +36,20 @@ class Places:
 
     def picture(self, image: str) -> str | None:
         """Return the address of an image relative to the page; None if it has no file."""
-        return quote(f"{self.base}{self.pictures}/{image}{self.suffix}") if image in self.shown else None
+        return self.base + quote(f"{self.pictures}/{image}{self.suffix}") if image in self.shown else None
 
     def as_json(self, images: tuple[str, ...]) -> dict[str, Any]:
         """Return the data for the page: folders, and whether each image has a file there."""
-        base = quote(self.base)
 
         def there(found: set[str]) -> list[int]:
             return [int(image in found) for image in images]
 
         return {
-            "pictures": {"folder": base + self.pictures, "suffix": self.suffix, "there": there(self.shown)},
+            "pictures": {"folder": self.base + self.pictures, "suffix": self.suffix, "there": there(self.shown)},
             "truthMaps": {
-                folder: {"folder": base + folder, "there": there(found)} for folder, found in self.maps.items() if found
+                folder: {"folder": self.base + folder, "there": there(found)}
+                for folder, found in self.maps.items()
+                if found
             },
         }
 
@@ -66,7 +67,10 @@ def find_pictures(tree: Path, edition: Edition, scenes: Scenes, directory: Path,
     if not tree.is_dir():
         return _copied(tree, edition, set(scenes.images), directory)
     top = folder_of(tree, edition.name)
-    base = Path(os.path.relpath(top.resolve(), output.resolve())).as_posix()
+    try:
+        base = quote(Path(os.path.relpath(top.resolve(), output.resolve())).as_posix())
+    except ValueError:  # they are on two drives of Windows
+        base = top.resolve().as_uri()
     folder, suffix = next((each for each in _PICTURES if (top / each[0]).is_dir()), _PICTURES[0])
     maps = {name: _stems(top / name, ".png") for name in _SEGMENTATIONS}
     return Places(f"{base}/", folder, suffix, _stems(top / folder, suffix), maps)

@@ -1,5 +1,7 @@
 """Pictures come from the edition's own folder, also in an archive with the folders of others."""
 
+import ntpath
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -56,3 +58,12 @@ def test_editions_in_one_archive_are_kept_apart(
         material = Material(tree, Task.DETECTION, GroundTruth.of(nothing, {}, {}), nothing, edition, edition)
         assert list(material.pictures([IMAGE])) == [(0, expected)]
         assert available_image_sets(tree, edition) == sets
+
+
+def test_pictures_on_another_drive_of_windows_have_their_whole_address(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree = directory(tmp_path / "a tree", FILES)
+    monkeypatch.setattr(os.path, "relpath", lambda *_: ntpath.relpath("d:/a tree", "c:/page"))
+    found = find_pictures(tree, load("VOC2007"), Scenes((IMAGE,), {}, {}, {}), tmp_path, tmp_path / "page")
+    assert found.picture(IMAGE) == f"file://{tmp_path}/a%20tree/VOC2007/JPEGImages/{IMAGE}.jpg"
