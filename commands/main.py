@@ -65,6 +65,7 @@ SERVER_COMMANDS = {
 NEED_SERVER = {*SERVER_COMMANDS, "demo", "import"}  # the packages of vocboard-server
 MODULES = {"import": "moving"}  # a module cannot have the name of a keyword
 ASKED_BY_SHELL = "_ARGCOMPLETE"  # a shell that asks for completions sets it
+_NO_TEXT = "surrogates not allowed"  # by which Python stands for bytes of arguments that it could not decode
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -115,6 +116,8 @@ def _message(error: Exception, called: str) -> str | None:
 
     if isinstance(error, ClientError):
         return f"vocboard: {error}"
+    if isinstance(error, UnicodeEncodeError) and called not in OFFLINE_COMMANDS and error.reason == _NO_TEXT:
+        return f"vocboard: {error.object!r} is not text in the encoding of this system, {sys.getfilesystemencoding()}"
     if isinstance(error, OSError) and called in OFFLINE_COMMANDS and error.filename is not None:
         hint = "; nothing was left there; free some space, and try again" if error.errno in _FULL else ""
         return f"vocboard: {error.filename}: {error.strerror}{hint}"

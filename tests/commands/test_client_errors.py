@@ -199,6 +199,14 @@ def test_no_server_at_all_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -
     assert "run `vocboard login URL` once" in capsys.readouterr().err
 
 
+def test_an_argument_in_another_encoding_is_a_usage_error(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("VOCBOARD_SERVER", "http://127.0.0.1:9")
+    assert main(["leaderboard", "ro\udceb", "comp1"]) == 2
+    assert "'ro\\udceb' is not text in the encoding" in capsys.readouterr().err
+
+
 SERVER_SIDE = ("app", "worker", "fastapi", "starlette", "sqlalchemy", "celery", "pydantic", "numpy", "lxml", "PIL")
 
 
