@@ -60,8 +60,9 @@ def test_a_directory_without_a_server_is_named(
     with pytest.raises(SystemExit, match=r"vocboard\.sqlite3 is not migrated"):
         main(["admin", "list-users"])
     monkeypatch.setenv("VOCBOARD_DATABASE_URL", "postgresql+psycopg://vocboard@127.0.0.1:1/vocboard")
-    assert main(["admin", "list-users"]) == 1
-    assert "/vocboard cannot be used: connection failed" in capsys.readouterr().err
+    for command in (["admin", "list-users"], ["migrate"]):
+        assert main(command) == 1
+        assert "/vocboard cannot be used: connection failed" in capsys.readouterr().err
 
 
 @pytest.fixture
