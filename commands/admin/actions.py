@@ -24,9 +24,10 @@ from vocboard.app.errors import ServiceError
 from vocboard.app.settings import Settings
 
 WHERE_TO_RUN = (
-    "With docker compose, commands that read or write files of the server (import-truth, prune, export-challenge, "
-    "import-challenge), delete-user, doctor and rotate-secret-key run in the service web, rotate-worker-key in worker, "
-    "backup and restore in backup, all others in migrate: docker compose run --rm web vocboard admin ..."
+    "With docker compose, commands that read or write files of the server (import-truth, prune, move-archives, "
+    "export-challenge, import-challenge), delete-user, doctor and rotate-secret-key run in the service web, "
+    "rotate-worker-key in worker, backup, list-backups and restore in backup, all others in migrate: "
+    "docker compose run --rm web vocboard admin ..."
 )
 
 Outcome: TypeAlias = str | int | None  # a text to print, the exit status, or neither: all went well
