@@ -93,6 +93,11 @@ class ResumableUpload:
         Raises:
             ClientError: the server refuses the archive, the file has changed, or the connection does not come back.
         """
+        if self._is_continued and self._present().offset == self._archive.size:
+            # Without asking for it: a server that has submitted it no longer has it, but knows that it was submitted.
+            self._is_continued = False
+            self._listener.sent(self._archive.size)
+            return self._present().upload_id
         retry_policy = RetryPolicy(self._connection.sleep, self._listener.waiting)
         attempts = 0
         while True:

@@ -171,6 +171,24 @@ def test_another_process_continues_and_says_so(archive: Path, states: UploadStat
     assert list(files(states)) == []
 
 
+def test_what_another_process_has_submitted_before_it_was_killed_is_not_submitted_again(
+    archive: Path, states: UploadStates
+) -> None:
+    def killed(request: httpx.Request) -> httpx.Response | None:
+        if request.url.path.endswith("/submissions"):
+            server.received = None  # as it was submitted
+            raise KeyboardInterrupt
+        return None
+
+    server = Server(killed)
+    with pytest.raises(KeyboardInterrupt):
+        send(server, archive, states)
+    server.faults.clear()
+    server.requests.clear()
+    assert send(server, archive, states) == {"id": "1"}
+    assert server.requests == ["POST"], "the form with the first upload, which the server knows"
+
+
 def test_an_upload_that_the_server_has_lost_is_sent_again(archive: Path, states: UploadStates) -> None:
     server = Server()
 
