@@ -140,7 +140,7 @@ class ResumableUpload:
         self._states.remove(self._file)
 
     def _begin(self) -> None:
-        name = base64.b64encode(self._archive.name.encode()).decode()
+        name = base64.b64encode(self._archive.name.encode(errors="replace")).decode()
         answer = self._connection.send(
             "POST",
             "/uploads",

@@ -1,8 +1,10 @@
 """The archive to upload, and resumable uploads of it."""
 
+import base64
 import hashlib
 import os
 import random
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -299,6 +301,14 @@ def test_a_directory_is_to_be_packed_first(tmp_path: Path) -> None:
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(MisuseError, match=r"results\.tar: No such file"):
         OutgoingArchive(tmp_path / "results.tar")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse such names")
+def test_a_file_name_in_another_encoding_is_sent_as_far_as_it_is_text(archive: Path, states: UploadStates) -> None:
+    server, sent = Server(), list[str]()
+    server.faults.append(lambda request: sent.append(request.headers.get("Upload-Metadata", "")))
+    send(server, archive.rename(archive.with_name(os.fsdecode(b"r\xe9sultats.tar"))), states)
+    assert sent[0] == f"filename {base64.b64encode(b'r?sultats.tar').decode()}"
 
 
 def test_an_empty_file_is_named(tmp_path: Path) -> None:
