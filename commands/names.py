@@ -28,7 +28,7 @@ def submission_id(connection: Connection, typed: str) -> str:
     """
     beginning = typed.strip().lower()
     if len(beginning) == _WHOLE_LENGTH:
-        return typed
+        return beginning
     if len(beginning) < MIN_DIGITS or not _BEGINNING.fullmatch(beginning):
         raise MisuseError(
             f"'{printable(typed)}' is not a submission: give its id, or at least its first {MIN_DIGITS} characters; "

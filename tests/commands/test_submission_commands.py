@@ -48,7 +48,7 @@ def test_from_publishing_to_withdrawing(scored: str, capsys: pytest.CaptureFixtu
     published = capsys.readouterr().out
     assert published.startswith(f"Shape finder ({scored}) is published.\nIts page, with BibTeX to cite it: http")
     assert "@misc{" in httpx.get(published.split()[-1]).text
-    assert main(["unpublish", beginning, "--json"]) == 0
+    assert main(["unpublish", f" {scored}\n", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["published_at"] is None
     assert main(["withdraw", beginning]) == 2
     assert "confirm it with --yes" in capsys.readouterr().err
