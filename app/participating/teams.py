@@ -356,15 +356,17 @@ def _require_brought(own: Team, members: Sequence[TeamMember], user: User, *, br
 
 def _merge(session: Session, source: Team, target: Team, challenge: Challenge) -> None:
     """Move all members, methods and submissions of a team to another one."""
+    freezing.freeze_due(session, challenge_queries.challenge_as_it_is(session, challenge.id))
+    of_source = select(Submission.id).where(Submission.team_id == source.id)
+    session.execute(of_source.order_by(Submission.id).with_for_update())
+    of_both = select(Method.id).where(Method.team_id.in_((source.id, target.id))).order_by(Method.id)
+    session.execute(of_both.with_for_update())  # members may just be renaming some
     of_target = select(Method.name).where(Method.team_id == target.id)
     same = session.scalars(select(Method.name).where(Method.team_id == source.id, Method.name.in_(of_target))).all()
     if same:
         raise ConflictError(
             f"Both teams have a method of the name {', '.join(f'“{name}”' for name in same)}. Rename yours first."
         )
-    freezing.freeze_due(session, challenge_queries.challenge_as_it_is(session, challenge.id))
-    of_source = select(Submission.id).where(Submission.team_id == source.id)
-    session.execute(of_source.order_by(Submission.id).with_for_update())
     session.execute(update(Method).where(Method.team_id == source.id).values(team_id=target.id))
     session.execute(update(Submission).where(Submission.team_id == source.id).values(team_id=target.id))
     session.execute(

@@ -16,9 +16,9 @@ from tests.deadlocks import run
 from tests.support.backend import Backend
 from tests.support.jobs import claim_next, let_leases_end, stores
 from vocboard.app.accounts.models import User
-from vocboard.app.errors import InvalidInputError, ServiceError
+from vocboard.app.errors import ConflictError, InvalidInputError, ServiceError
 from vocboard.app.jobs.models import Kind
-from vocboard.app.participating import describing, publishing
+from vocboard.app.participating import describing, publishing, teams
 from vocboard.app.participating import withdrawing as service
 from vocboard.app.submissions import queue
 from vocboard.app.submissions.models import State, Submission
@@ -148,6 +148,29 @@ def test_members_of_a_team_who_describe_at_once_lose_nothing(backend: Backend) -
         uploaded = pool.submit(backend.submit, ada, challenge, method_name="Later")
         time.sleep(0.3)
     assert backend.submission(uploaded.result()).method_id == backend.submission(bobs).method_id
+
+
+def test_a_method_that_gets_the_name_of_another_while_its_team_joins_that_of_the_other_is_refused(
+    backend: Backend,
+) -> None:
+    ada, bob, challenge = backend.user(), backend.user(), backend.challenge(team_size=2)
+    adas, _ = (backend.submit(one, challenge, method_name=one.name) for one in (ada, bob))
+    with backend.database.writing() as session:
+        team = found_team(session, challenge, ada)
+        _, token = teams.invite(session, team_id=team.id, user=ada, site="https://voc.example")
+
+    def join() -> None:
+        with backend.database.writing() as session:
+            teams.accept(session, token=token, user=bob)
+
+    with ThreadPoolExecutor(1) as pool:
+        with backend.database.writing() as session:
+            describing.describe(session, submission_id=adas, user=ada, changes={"method_name": bob.name})
+            session.flush()
+            joining = pool.submit(join)
+            time.sleep(0.4)
+        with pytest.raises(ConflictError, match="Both teams have a method of the name"):
+            joining.result()
 
 
 @pytest.mark.parametrize("action", [publishing.publish, publishing.create_anonymous_link])
