@@ -73,6 +73,8 @@ def locked(session: Session, submission_id: uuid.UUID, user: User, *, with_perso
     submission = queries.get_for(session, submission_id, user)
     if with_person:
         lock_person(session, submission.user_id)
+        # Nor may a re-score be applied, or the challenge be archived, which decide by what is scored or waits.
+        challenge_queries.challenge_as_it_is(session, submission.challenge_id)
     freezing.freeze_due(session, submission.challenge)  # frozen leaderboards keep what they show before it changes
     session.refresh(submission, attribute_names=_CHANGING, with_for_update={"of": Submission})
     refresh_entries(session, submission)

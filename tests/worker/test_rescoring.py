@@ -1,7 +1,9 @@
 """Re-scores: the report before anything changes, one switch, and nothing lost on the way; of one submission, too."""
 
 import threading
+import time
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -400,6 +402,27 @@ def test_a_submission_that_was_marked_as_failed_gets_its_result_back(backend: Ba
     assert evaluate_next(backend.database, backend.store, backend.settings)
     again = backend.submission(chosen)
     assert (again.state, again.failure, again.current_evaluation_id) == (State.SCORED, None, before)
+
+
+@pytest.mark.parametrize("set_up", [REAL], indirect=True)
+def test_a_submission_that_is_reinstated_while_a_re_score_is_applied_has_a_result(backend: Backend) -> None:
+    challenge, organiser = backend.challenge(), administrator(backend)
+    chosen, _ = submit_scored(backend, challenge, 2)
+    with backend.database.writing() as session:
+        moderation.disqualify_quietly(session, submission_id=chosen, user=organiser, reason="A copy.")
+    rescore_id = start_rescore(backend, challenge, add_corrected_truth(backend, challenge))
+    work(backend)
+    request_apply(backend, rescore_id)
+    with ThreadPoolExecutor(1) as pool:
+        with backend.database.writing() as session:
+            moderation.reinstate_quietly(session, submission_id=chosen, user=organiser)
+            session.flush()
+            applying = pool.submit(work, backend)
+            time.sleep(0.4)
+        applying.result()
+    assert rescore(backend, rescore_id).state is RescoreState.APPLIED
+    row = backend.submission(chosen)
+    assert (row.state, row.current_evaluation_id is not None) == (State.SCORED, True)
 
 
 def test_an_evaluation_of_one_does_not_survive_a_change_of_the_ground_truth(backend: Backend) -> None:

@@ -1,6 +1,7 @@
 """What organisers do about submissions, and that it lasts."""
 
 import contextlib
+import time
 import uuid
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -12,9 +13,12 @@ from sqlalchemy import select
 from tests.app.organising.case import Case
 from tests.support.backend import Backend
 from tests.support.jobs import claim_next, evaluate_next, stores
+from tests.support.phases import complete
+from tests.support.services import REAL
 from vocboard.app.audit.models import AuditEvent
 from vocboard.app.errors import ConflictError, ForbiddenError, InvalidInputError
 from vocboard.app.jobs.models import Kind
+from vocboard.app.organising import archiving
 from vocboard.app.organising import moderation as submissions
 from vocboard.app.organising import submissions as overview
 from vocboard.app.organising.moderation import Action
@@ -102,6 +106,25 @@ def test_what_was_not_evaluated_yet_waits_again_when_it_is_reinstated(case: Case
     case.do(reinstate, submission_id=waiting)
     assert evaluate_next(case.backend.database, case.backend.store, case.backend.settings)
     assert case.backend.submission(waiting).state is State.SCORED
+
+
+@pytest.mark.parametrize("set_up", [REAL], indirect=True)
+def test_a_challenge_is_not_archived_while_a_submission_that_waits_then_is_reinstated(case: Case) -> None:
+    database, waiting = case.backend.database, case.backend.submit(case.owner, case.challenge)
+    case.do(disqualify, submission_id=waiting, reason=REASON)
+
+    def archive() -> None:
+        with database.writing() as session:
+            archiving.archive(session, challenge=complete(session, case.challenge.id), user=case.organiser)
+
+    with ThreadPoolExecutor(1) as pool:
+        with database.writing() as session:
+            submissions.reinstate_quietly(session, submission_id=waiting, user=case.organiser)
+            session.flush()
+            done = pool.submit(archive)
+            time.sleep(0.4)
+        with pytest.raises(ConflictError, match="still being evaluated"):
+            done.result()
 
 
 def test_what_a_re_score_has_left_out_is_published_again_once_it_is_scored(case: Case) -> None:
