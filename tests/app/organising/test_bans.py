@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 
 from tests.app.organising.case import Case
 from tests.support import factories
@@ -16,11 +17,13 @@ from vocboard.app.challenges.models import Challenge
 from vocboard.app.challenges.queries import challenge_as_it_is
 from vocboard.app.database import now
 from vocboard.app.errors import ConflictError, ForbiddenError, NotFoundError
+from vocboard.app.messaging.models import OutgoingMail
 from vocboard.app.organising import audit_log as log
 from vocboard.app.organising import bans
 from vocboard.app.organising.audit_log import Filters
 from vocboard.app.organising.bans import Results
 from vocboard.app.participating import publishing
+from vocboard.app.participating.leaving import Naming, delete_account
 from vocboard.app.submissions.models import State, Submission
 from vocboard.app.teams.models import TeamMember
 
@@ -130,6 +133,23 @@ def test_what_is_published_as_promised_at_the_moment_of_the_ban_does_not_stay(ca
             time.sleep(0.4)
         banning.result()
     assert case.backend.submission(waiting).published_at is None
+
+
+@pytest.mark.parametrize("set_up", [REAL], indirect=True)
+def test_a_ban_brings_back_no_name_that_its_person_has_just_removed_with_the_account(case: Case) -> None:
+    naming, settings = Naming.WITHOUT_NAME, case.backend.settings
+    with case.backend.database.writing() as session:
+        challenge, person = complete(session, case.challenge.id), session.get_one(User, case.owner.id)
+        with case.backend.database.writing() as leaving:
+            delete_account(leaving, user=case.owner, naming=naming, settings=settings, actor=case.owner)
+        given = {"reason": REASON, "results": Results.UNPUBLISH, "site": SITE}
+        bans.ban(session, challenge=challenge, person=person, user=case.organiser, **given)
+    with case.backend.database.reading() as session:
+        found = log.page_of_log(session, challenge_id=case.challenge.id, filters=Filters(action="challenge.ban"))
+        told = session.scalars(select(OutgoingMail.recipient)).all()
+    assert told.count(case.owner.email) <= 1  # of the deletion alone
+    [event] = found.items
+    assert "Ada" not in event.text
 
 
 def test_the_log_tells_of_a_ban_in_a_sentence(case: Case) -> None:
