@@ -94,8 +94,9 @@ def rename(session: Session, *, team_id: uuid.UUID, user: User, name: str) -> Te
         ConflictError: teams of the challenge can no longer change.
     """
     team = _owned(session, team_id, user)
+    found = _checked_name(session, team, name)
     freezing.freeze_due(session, team.challenge)
-    before, team.name = team.name, _checked_name(session, team, name)
+    before, team.name = team.name, found
     if team.name != before:
         details = {"from": before, "to": team.name}
         audit.record(session, actor=user, action="team.rename", subject=team, details=details)

@@ -1,5 +1,6 @@
 """Teams: one quota, one Ladder and shared results, through all changes of members."""
 
+import time
 import uuid
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -14,14 +15,17 @@ from tests.support.browsing import signed_in, token_of
 from tests.support.factories import make_challenge, make_token, make_user
 from tests.support.phases import complete
 from tests.support.scored import make_published, make_scored
+from tests.support.services import REAL
 from tests.support.site import Site
 from vocboard.app.accounts.models import User
 from vocboard.app.accounts.own_data import stored_about
 from vocboard.app.challenges.models import Ban, Challenge
 from vocboard.app.challenges.phases import phases_of
+from vocboard.app.challenges.queries import lock_challenge
 from vocboard.app.database import Database, now
 from vocboard.app.errors import ConflictError, ForbiddenError, InvalidInputError, LimitedError, NotFoundError
 from vocboard.app.evaluations.releases import releases_of_phase
+from vocboard.app.leaderboards.freezing import lock_frozen
 from vocboard.app.notifications.models import Notification
 from vocboard.app.participating import publishing, teams
 from vocboard.app.submissions import queries
@@ -100,6 +104,26 @@ def test_somebody_who_joins_while_the_team_submits_counts_or_comes_after_it(back
             assert used(session, challenge, ada) == used(session, challenge, bob) == 2
         with pytest.raises(LimitedError):
             backend.submit(bob, challenge, method_name="One more")
+
+
+@pytest.mark.parametrize("set_up", [REAL], indirect=True)
+def test_renaming_waits_for_the_challenge_before_it_locks_frozen_leaderboards(backend: Backend) -> None:
+    challenge, ada = backend.challenge(team_size=2), backend.user()
+    with backend.database.writing() as session:
+        complete(session, challenge.id).main_phase.closes_at = now() - timedelta(days=1)  # so they are frozen
+        team = found_team(session, challenge, ada)
+
+    def rename() -> None:
+        with backend.database.writing() as session:
+            teams.rename(session, team_id=team.id, user=ada, name="Another name")
+
+    with ThreadPoolExecutor(1) as pool:
+        with backend.database.writing() as session:
+            lock_challenge(session, challenge.id)
+            renaming = pool.submit(rename)
+            time.sleep(0.4)
+            lock_frozen(session, challenge.id)  # as an organiser who changes the phase
+        renaming.result()
 
 
 def test_a_person_in_two_teams_is_refused(database: Database, people: tuple[User, User, User]) -> None:
