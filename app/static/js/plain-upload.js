@@ -2,6 +2,7 @@
 import { acceptFiles, askForAnother, clearReport, field, form, part, say, sent, setBusy, showChosen, showReport } from "./uploading.js";
 
 const isSentAtOnce = form?.dataset.atOnce !== undefined; // as soon as the file is chosen
+const LOOK = "The server may have taken it: look in another tab before you try again.";
 let running = null; // the request that uploads
 
 function setSending(isSending) {
@@ -28,22 +29,26 @@ function send(event) {
   event.preventDefault();
   running?.abort();
   clearReport();
+  let isSent = false; // all of it, so that the server goes on even if nobody waits
   const request = new XMLHttpRequest();
   running = request;
   request.open("POST", form.action);
   request.setRequestHeader("Accept", "text/html");
   request.upload.addEventListener("progress", (step) => step.lengthComputable && sent(step.loaded, step.total));
-  request.upload.addEventListener("load", () => sent(1, 1));
+  request.upload.addEventListener("load", () => {
+    isSent = true;
+    sent(1, 1);
+  });
   request.addEventListener("load", () => answered(request));
   request.addEventListener("error", () => {
     setSending(false);
     if (isSentAtOnce) askForAnother();
-    say("The connection was lost before the server answered. Check “Submissions” to see whether the upload arrived, or try again.");
+    say(`The connection was lost before the server answered. ${isSent ? LOOK : "Try again."}`);
   });
   request.addEventListener("abort", () => {
     setSending(false);
     if (isSentAtOnce && running === request) askForAnother();
-    say("Cancelled. Nothing was stored.");
+    say(isSent ? `All had been sent when you cancelled. ${LOOK}` : "Cancelled. Nothing was stored.");
   });
   part("cancel").onclick = () => request.abort();
   setSending(true);

@@ -1,15 +1,21 @@
 """From an edition file to an open challenge, with the mistakes that happen on the way."""
 
+import asyncio
 import re
 from pathlib import Path
+from threading import Event
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, Route, expect
 
+from tests.browser.exhibition import cookies_of
 from tests.browser.organisers.clicks import Organising
 from tests.browser.organisers.conftest import EDITION, PATIENCE, Year
-from tests.support.factories import make_challenge
+from tests.support.factories import make_challenge, make_organiser
+from tests.support.site import Site
 from vocboard.app.challenges.models import Visibility
+from vocboard.app.pages.organise import files
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser_errors")]
 
@@ -28,6 +34,32 @@ def test_nothing_is_suggested_where_a_url_name_is_being_typed(page: Page, organi
     page.wait_for_load_state()  # the script has run
     name.press_sequentially("roads")
     expect(name).to_have_value("roads")
+
+
+def test_cancelling_does_not_deny_what_the_server_has_taken(
+    elsewhere: Site, page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers, take_file = Event(), files.take_file
+
+    async def taken(*given: Any, **more: Any) -> None:
+        await take_file(*given, **more)
+        await asyncio.to_thread(answers.wait, PATIENCE / 1000)
+
+    monkeypatch.setattr(files, "take_file", taken)
+    with elsewhere.writing() as session:
+        organiser = make_organiser(session)
+        slug, email = make_challenge(session, organiser=organiser).slug, organiser.email
+    page.context.add_cookies(cookies_of(elsewhere, email))
+    page.goto(f"{elsewhere.url}/organise/{slug}/files")
+    (tmp_path / "kit.txt").write_text("kit")
+    page.get_by_label("File", exact=True).set_input_files(tmp_path / "kit.txt")
+    page.get_by_role("button", name="Upload").click()
+    expect(page.locator("[data-progress-text]")).to_contain_text("Upload complete")
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.locator("#report")).to_contain_text("The server may have taken it")
+    answers.set()
+    page.reload()
+    expect(page.get_by_role("link", name="kit.txt")).to_be_visible()
 
 
 def test_a_custom_edition_from_draft_to_open(
