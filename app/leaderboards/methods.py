@@ -81,8 +81,8 @@ def cited_method(session: Session, method_id: uuid.UUID, viewer: User | None, *,
     """
     method = of_methods.method_by_id(session, method_id)
     is_own = is_member(session, method.team_id, viewer)
-    published = of_methods.versions_of(session, method, only_published=True)
-    versions = of_methods.versions_of(session, method, only_published=False) if is_own else ()
+    published = of_methods.versions_of(session, method, owner=None)
+    versions = of_methods.versions_of(session, method, owner=viewer) if is_own else ()
     if not published and not versions:
         raise NotFoundError("This method does not exist, or none of its results is published.")
     shown = (published or versions)[0]

@@ -16,6 +16,7 @@ from vocboard.app.notifications.models import NotificationKind
 from vocboard.app.notifications.service import notify
 from vocboard.app.rescores.queries import is_compared
 from vocboard.app.submissions.models import Method, State, Submission
+from vocboard.app.submissions.notices import IS_TOLD
 from vocboard.app.teams.models import TeamMember
 from vocboard.app.webhooks.events import emit
 from vocboard.app.webhooks.models import Event
@@ -35,7 +36,7 @@ def corrected(session: Session, rescore: Rescore, challenge: Challenge) -> None:
     """
     phases = {phase.id: phase for phase in phases_of(challenge)}
     evaluated = select(Submission.id, TeamMember.user_id, Submission.phase_id, Method.name).join(Submission.method)
-    evaluated = evaluated.join(TeamMember, TeamMember.team_id == Submission.team_id)
+    evaluated = evaluated.join(TeamMember, IS_TOLD)
     evaluated = evaluated.where(is_compared(rescore), Submission.state == State.SCORED)
     if rescore.submission_id is not None:
         evaluated = evaluated.where(Submission.id == rescore.submission_id)

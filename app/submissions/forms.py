@@ -19,6 +19,7 @@ from vocboard.app.challenges.models import Challenge
 from vocboard.app.errors import InvalidInputError
 from vocboard.app.forms import FieldChecks, cleaned
 from vocboard.app.submissions.models import Declared, FlickrImages, Method, State, Submission
+from vocboard.app.submissions.queries import owned_by
 from vocboard.app.teams.queries import teams_of
 from vocboard.evaluator.declarations import BUILT_IN, FLICKR_IMAGES, TRAINING_ANNOTATION, TRAINING_DATA
 from vocboard.evaluator.editions import Competition, Declaration, DeclarationKind, Edition
@@ -341,7 +342,7 @@ def _latest(session: Session, user: User, challenge: Challenge | None = None) ->
     """Return the last submission of the person's teams that was not withdrawn, to one or any challenge."""
     latest = (
         select(Submission)
-        .where(Submission.team_id.in_(teams_of(user)), Submission.state != State.WITHDRAWN)
+        .where(owned_by(user), Submission.state != State.WITHDRAWN)
         .order_by(Submission.created_at.desc(), Submission.id.desc())
         .options(joinedload(Submission.method))
         .limit(1)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from operator import attrgetter
 from typing import Any
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import and_, bindparam, or_, select
 from sqlalchemy.orm import Session
 
 from vocboard.app.challenges.models import Challenge, ChallengePhase
@@ -23,6 +23,11 @@ _EVENTS = {
     NotificationKind.PUBLISHED: Event.PUBLISHED,
 }
 
+# Which members of teams are told about a submission: all, but of a rehearsal only who has made it.
+IS_TOLD = and_(
+    TeamMember.team_id == Submission.team_id,
+    or_(Submission.is_rehearsal.is_(False), TeamMember.user_id == Submission.user_id),
+)
 _SUBMISSIONS_WITH_MEMBERS = (  # built once: workers execute it with each result
     select(
         Submission.id,
@@ -38,7 +43,7 @@ _SUBMISSIONS_WITH_MEMBERS = (  # built once: workers execute it with each result
     .join(Method, Method.id == Submission.method_id)
     .join(Challenge, Challenge.id == Submission.challenge_id)
     .join(ChallengePhase, ChallengePhase.id == Submission.phase_id)
-    .outerjoin(TeamMember, TeamMember.team_id == Submission.team_id)
+    .outerjoin(TeamMember, IS_TOLD)
     .where(Submission.id.in_(bindparam("ids", expanding=True)))
     .order_by(Submission.created_at, Submission.id)
 )

@@ -45,7 +45,8 @@ class IdenticalArchiveError(ConflictError):
 def get_for(session: Session, submission_id: uuid.UUID, viewer: User | None) -> Submission:
     """Return a submission with its method, user, challenge (with phases) and entries.
 
-    Its team, the challenge's organisers and administrators see every submission. Everyone who sees the challenge sees
+    Its team, the challenge's organisers and administrators see every submission, but of a rehearsal's team only who has
+    made it does. Everyone who sees the challenge sees
     published ones, unless the phase's leaderboards are still hidden or anonymous.
 
     Raises:
@@ -63,7 +64,7 @@ class Access:
     """What a viewer is to a submission: by default somebody who sees only what is published.
 
     Attributes:
-        is_own: it is of the viewer's team; of a person alone, it is the viewer's.
+        is_own: it is of the viewer's team; of a person alone, and if it is a rehearsal, it is the viewer's.
         is_organised: the viewer organises its challenge, or is an administrator.
     """
 
@@ -83,8 +84,15 @@ def access_of(session: Session, submission: Submission, viewer: User | None) -> 
 
 
 def is_own(session: Session, submission: Submission, viewer: User | None) -> bool:
-    """Whether a submission is of the viewer's team; of a person alone, whether it is the viewer's."""
-    return is_member(session, submission.team_id, viewer)
+    """Whether a submission is of the viewer's team; of a person alone, or if it is a rehearsal, of the viewer."""
+    is_others = submission.is_rehearsal and (viewer is None or viewer.id != submission.user_id)
+    return not is_others and is_member(session, submission.team_id, viewer)
+
+
+def owned_by(user: User) -> ColumnElement[bool]:
+    """Return the condition that a submission is of one of the person's teams, as `is_own` says of one."""
+    is_persons = or_(Submission.is_rehearsal.is_(False), Submission.user_id == user.id)
+    return and_(Submission.team_id.in_(teams_of(user)), is_persons)
 
 
 def visible_competitions(submission: Submission, access: Access) -> list[str]:
@@ -125,7 +133,7 @@ def mine(
     after: Cursor | None = None,
 ) -> Page[Submission]:
     """Return the submissions of the user's teams, newest first."""
-    query = complete().where(Submission.team_id.in_(teams_of(user)), *filters.conditions())
+    query = complete().where(owned_by(user), *filters.conditions())
     keys = (Submission.created_at, Submission.id)
     return paginate_by_time(session, query, keys, page=page, per_page=per_page, after=after)
 
@@ -133,7 +141,7 @@ def mine(
 def identical_to(session: Session, *, user: User, phase_id: uuid.UUID, sha256: str) -> Submission | None:
     """Return the team's latest submission of the same archive to a phase; withdrawn and failed ones do not count."""
     query = complete().where(
-        Submission.team_id.in_(teams_of(user)),
+        owned_by(user),
         Submission.phase_id == phase_id,
         Submission.archive_sha256 == sha256,
         Submission.state.not_in((State.WITHDRAWN, State.FAILED)),
@@ -258,7 +266,7 @@ def visible_to(viewer: User | None) -> ColumnElement[bool]:
     )
     if viewer is None:
         return is_published
-    return or_(is_published, Submission.team_id.in_(teams_of(viewer)), organised_by(viewer))
+    return or_(is_published, owned_by(viewer), organised_by(viewer))
 
 
 def _has_come(date: InstrumentedAttribute[datetime | None]) -> ColumnElement[bool]:
@@ -287,7 +295,10 @@ def published_competitors(
 
 
 def previous_of(session: Session, submission: Submission, competition: str) -> Submission | None:
-    """Return the scored submission of the same method to the same phase and competition before it."""
+    """Return the scored submission of the same method to the same phase and competition before it.
+
+    Rehearsals, which not all of a team see, are compared with each other alone.
+    """
     query = (
         complete()
         .where(
@@ -295,6 +306,7 @@ def previous_of(session: Session, submission: Submission, competition: str) -> S
             Submission.phase_id == submission.phase_id,
             Submission.state == State.SCORED,
             Submission.id != submission.id,
+            Submission.is_rehearsal.is_(submission.is_rehearsal),
             Submission.created_at <= submission.created_at,
             Submission.entries.any(SubmissionEntry.competition == competition),
         )
@@ -323,15 +335,14 @@ def method_by_id(session: Session, method_id: uuid.UUID) -> Method:
     return method
 
 
-def versions_of(session: Session, method: Method, *, only_published: bool) -> Sequence[Submission]:
+def versions_of(session: Session, method: Method, *, owner: User | None) -> Sequence[Submission]:
     """Return the submissions of a method, the latest first.
 
     Args:
-        only_published: those that everyone sees; otherwise all, for its owner.
+        owner: for whom all of them are returned; None for those that everyone sees.
     """
     query = complete().where(Submission.method_id == method.id)
-    if only_published:
-        query = query.where(visible_to(None))
+    query = query.where(visible_to(None) if owner is None else owned_by(owner))
     return session.scalars(latest_first(query)).all()
 
 

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from tests.support.backend import Backend
 from tests.support.browsing import signed_in, token_of
-from tests.support.factories import make_challenge, make_token, make_user
+from tests.support.factories import make_challenge, make_organiser, make_token, make_user
 from tests.support.phases import complete
 from tests.support.scored import make_published, make_scored
 from tests.support.services import REAL
@@ -28,7 +28,9 @@ from vocboard.app.evaluations.releases import releases_of_phase
 from vocboard.app.leaderboards.freezing import lock_frozen
 from vocboard.app.notifications.models import Notification
 from vocboard.app.participating import publishing, teams
+from vocboard.app.submissions import notices as submissions_notices
 from vocboard.app.submissions import queries
+from vocboard.app.submissions.forms import previous_answers
 from vocboard.app.submissions.models import State, Submission
 from vocboard.app.submissions.quota import quotas
 from vocboard.app.teams.models import Team, TeamRole
@@ -386,3 +388,25 @@ def test_a_team_that_goes_into_another_while_a_member_joins_a_third_one(
     monkeypatch.setattr(teams, "lock_team", merging)
     with pytest.raises(ConflictError, match="has just changed"), database.writing() as session:
         teams.accept(session, token=tempting, user=bob)
+
+
+def test_of_the_team_only_who_has_made_a_rehearsal_sees_it(embedded_site: Site) -> None:
+    with embedded_site.writing() as session:
+        organiser, bob = make_organiser(session), make_user(session)
+        challenge = make_challenge(session, organiser=organiser)
+        found_team(session, challenge, organiser, bob)
+        made = make_scored(session, challenge, organiser, "Method", is_rehearsal=True, description="Of somebody else")
+        submissions_notices.scored(session, made.id)
+        told = session.scalars(select(Notification.user_id).where(Notification.link == f"/submissions/{made.id}")).all()
+        assert told == [organiser.id]
+        assert "method_description" not in previous_answers(session, user=bob, challenge=challenge).fields
+        secrets = [make_token(session, person) for person in (organiser, bob)]
+    seen = []
+    for secret in secrets:
+        with embedded_site.client(secret) as client:
+            paths = (f"/submissions/{made.id}", f"/submissions/{made.id}/archive")
+            seen.append([client.get(f"/api/v1{path}").status_code for path in paths])
+            seen[-1].append(len(client.get("/api/v1/submissions").json()["items"]))
+    assert seen == [[200, 410, 1], [404, 404, 0]]
+    with signed_in(embedded_site, bob.email) as browser:
+        assert browser.get(f"/methods/{made.method_id}").status_code == 404
