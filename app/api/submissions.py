@@ -263,9 +263,13 @@ def get_showcase(database: DatabaseDep, viewer: Viewer, submission_id: uuid.UUID
     | file_responses("application/octet-stream", format="binary")
     | ELSEWHERE,
 )
-def get_archive(database: DatabaseDep, store: StoreDep, user: ReadingUser, submission_id: uuid.UUID) -> Response:
+def get_archive(
+    database: DatabaseDep, store: StoreDep, settings: SettingsDep, user: ReadingUser, submission_id: uuid.UUID
+) -> Response:
     """Return the uploaded archive, with its SHA-256 in `Repr-Digest`. For the owner and the organisers."""
-    return attachment(download(database, store, submission_id=submission_id, user=user))
+    kept_for = settings.withdrawn_archives_kept_for
+    found = download(database, store, submission_id=submission_id, user=user, withdrawn_kept_for=kept_for)
+    return attachment(found)
 
 
 @router.post("/submissions/{submission_id}/publish", responses=problem_responses(400, 401, 403, 404, 409, 422))

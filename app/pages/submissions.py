@@ -237,9 +237,11 @@ def revoke_anonymous_link(page: UsersPage) -> Response:
 
 
 @router.get("/submissions/{submission_id}/archive")
-def archive(database: DatabaseDep, store: StoreDep, user: SignedIn, submission_id: uuid.UUID) -> Response:
+def archive(page: UsersPage, store: StoreDep, user: SignedIn) -> Response:
     """Return the archive as it was uploaded, for the owner and the organisers."""
-    return attachment(download(database, store, submission_id=submission_id, user=user))
+    kept_for = page.settings.withdrawn_archives_kept_for
+    found = download(page.database, store, submission_id=page.submission_id, user=user, withdrawn_kept_for=kept_for)
+    return attachment(found)
 
 
 @router.post("/submissions/{submission_id}/disqualify", dependencies=[Depends(protect_form)])

@@ -63,7 +63,8 @@ class Consequences:
         returns_quota: whether its owner gets the quota back.
         has_scores: whether it has been scored.
         archive_kept_for: until its archive is deleted.
-        shares_archive: whether other submissions have the same archive, which stays for them.
+        shares_archive: whether other submissions of the user's have the same archive, which stays for them. Whether
+            those of other people have it is for organisers.
     """
 
     boards: tuple[str, ...]
@@ -94,6 +95,7 @@ def consequences(
         raise ConflictError(f"The submission is already {submission.state}.")
     frozen = freezing.boards_with(session, submission, queries.phase_of(submission))
     others = select(Submission.id).where(
+        queries.owned_by(user),
         Submission.archive_sha256 == submission.archive_sha256,
         Submission.id != submission.id,
         Submission.has_archive,

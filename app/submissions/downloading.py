@@ -4,14 +4,17 @@ import logging
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import timedelta
 from itertools import chain
 
 from vocboard.app.accounts.models import User
-from vocboard.app.database import Database
+from vocboard.app.database import Database, now
 from vocboard.app.errors import ForbiddenError, ServiceError
 from vocboard.app.storage.archives import CHUNK_BYTES, ArchiveStore, DamagedArchiveError
 from vocboard.app.submissions import queries
+from vocboard.app.submissions.models import State
 
+NOT_STORED = "The archive of this submission is no longer stored."
 _log = logging.getLogger(__name__)
 
 
@@ -39,8 +42,14 @@ class Download:
     link: str | None = None
 
 
-def download(database: Database, store: ArchiveStore, *, submission_id: uuid.UUID, user: User) -> Download:
+def download(
+    database: Database, store: ArchiveStore, *, submission_id: uuid.UUID, user: User, withdrawn_kept_for: timedelta
+) -> Download:
     """Return the archive of a submission, for its owner and the challenge's organisers.
+
+    Args:
+        withdrawn_kept_for: how long archives of withdrawn submissions are kept. Whether the store has one for longer
+            would tell that somebody else has submitted the same.
 
     Raises:
         NotFoundError: the user may not see the submission.
@@ -53,6 +62,8 @@ def download(database: Database, store: ArchiveStore, *, submission_id: uuid.UUI
             raise ForbiddenError("Only the owner of a submission and the challenge's organisers can download it.")
         if not submission.has_archive:
             raise ArchiveGoneError("The archive of this submission was not imported with its challenge.")
+        if submission.state is State.WITHDRAWN and (submission.finished_at or now()) <= now() - withdrawn_kept_for:
+            raise ArchiveGoneError(NOT_STORED)
         name, sha256, size = submission.archive_name, submission.archive_sha256, submission.archive_bytes
     chunks = _chunks(store, sha256)
     try:
@@ -62,7 +73,7 @@ def download(database: Database, store: ArchiveStore, *, submission_id: uuid.UUI
     except (FileNotFoundError, DamagedArchiveError) as error:
         if isinstance(error, DamagedArchiveError):
             _log.error("submission %s: %s", submission_id, error)
-        raise ArchiveGoneError("The archive of this submission is no longer stored.") from error
+        raise ArchiveGoneError(NOT_STORED) from error
     return Download(name, sha256, size, chain((first,), chunks))
 
 

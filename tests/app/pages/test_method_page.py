@@ -20,7 +20,7 @@ from tests.support.site import Site
 from vocboard.app.accounts import administration
 from vocboard.app.accounts.models import LinkedIdentity
 from vocboard.app.audit.models import AuditEvent
-from vocboard.app.challenges.models import ChallengePhase
+from vocboard.app.challenges.models import Challenge, ChallengePhase
 from vocboard.app.database import now
 from vocboard.app.submissions.models import Method, State, Submission
 
@@ -261,10 +261,12 @@ def test_withdrawing_says_what_happens_and_it_does(scene: Scene) -> None:
     page = scene.get(path, scene.owner).text
     assert "It leaves the leaderboards of comp1, comp3 at once" in page
     assert "You do not get your quota back" in page
-    assert "Its archive stays on the server, because another submission has the same one." in page
+    assert "Its archive stays on the server, because another submission of yours has the same one." in page
     with scene.site.writing() as session:
         session.get_one(Submission, scene.old).published_at = now() - timedelta(hours=2)
         session.get_one(Submission, scene.old).archive_sha256 = "c" * 64
+        challenge = session.get_one(Challenge, scene.challenge_id)  # that others have the same is not told
+        make_scored(session, challenge, make_user(session), "A copy", archive_sha256="c" * 64)
         main_phase(session, scene.challenge_id).closes_at = now() - timedelta(hours=1)
     scene.get("/challenges")
     scene.patch(scene.new, note="the board freezes before anything changes")

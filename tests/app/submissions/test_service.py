@@ -7,6 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import func, select, update
@@ -96,7 +97,25 @@ def test_an_archive_that_cannot_be_sent_is_said_to_be_gone(backend: Backend, lef
     file = stored_path(backend.store, submission.archive_sha256)
     file.unlink() if left is None else file.write_bytes(left)
     with pytest.raises(ArchiveGoneError, match="no longer stored"):
-        download(backend.database, backend.store, submission_id=submission.id, user=user)
+        download(
+            backend.database,
+            backend.store,
+            submission_id=submission.id,
+            user=user,
+            withdrawn_kept_for=timedelta(hours=1),
+        )
+
+
+def test_the_archive_of_a_withdrawn_submission_does_not_tell_that_others_have_it(backend: Backend) -> None:
+    """Others' submissions of the same keep it in the store."""
+    user, challenge = backend.user(), backend.challenge()
+    mine, _ = (backend.submit(person, challenge) for person in (user, backend.user()))
+    with backend.database.writing() as session:
+        service.withdraw(session, submission_id=mine, user=user)
+    given: Any = {"submission_id": mine, "user": user}
+    assert download(backend.database, backend.store, **given, withdrawn_kept_for=timedelta(hours=1)).size
+    with pytest.raises(ArchiveGoneError, match="no longer stored"):
+        download(backend.database, backend.store, **given, withdrawn_kept_for=timedelta())
 
 
 def test_a_refused_upload_leaves_neither_row_nor_file(backend: Backend) -> None:

@@ -437,11 +437,12 @@ def test_naming_the_hash_of_an_archive_that_others_uploaded_gives_no_right_to_it
     with other.database.reading() as session:
         own, only_named = _submissions(session, owned), _submissions(session, named)
     assert {one.archive_sha256 for one in own} == {one.archive_sha256 for one in only_named}
+    given: Any = {"user": other.organiser, "withdrawn_kept_for": timedelta()}
     for one in own:
-        assert download(other.database, other.store, submission_id=one.id, user=other.organiser).size
+        assert download(other.database, other.store, submission_id=one.id, **given).size
     for one in only_named:
         with pytest.raises(ArchiveGoneError, match="was not imported"):
-            download(other.database, other.store, submission_id=one.id, user=other.organiser)
+            download(other.database, other.store, submission_id=one.id, **given)
     again = write_export(other.database, other.store, tmp_path / "again.tar", other.organiser, slug="named")
     with tarfile.open(again) as tar:
         assert not [name for name in tar.getnames() if name.startswith("archives/")]
