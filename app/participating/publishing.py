@@ -60,7 +60,7 @@ def publish(
     people = people_with(session, submission.challenge_id, user)
     require_none_banned(session, challenge_id=submission.challenge_id, user=user, people=people)
     _lock_method(session, submission)
-    _require_not_disqualified_elsewhere(session, submission)
+    _require_not_disqualified_elsewhere(session, submission, user)
     others = queries.published_competitors(session, submission, keys)
     if others and not replace:
         raise AlreadyPublishedError(_already_published(submission, others[0], keys))
@@ -263,8 +263,12 @@ def _lock_method(session: Session, submission: Submission) -> None:
     lock_for_transaction(session, f"published results of method {submission.method_id}")
 
 
-def _require_not_disqualified_elsewhere(session: Session, submission: Submission) -> None:
-    """Refuse a disqualified method that comes back in another submission."""
+def _require_not_disqualified_elsewhere(session: Session, submission: Submission, user: User | None = None) -> None:
+    """Refuse a disqualified method that comes back in another submission.
+
+    Args:
+        user: who is told which one and why, if it is of the person's team.
+    """
     other = queries.disqualified_twin(session, submission)
     if other is None:
         return
@@ -273,9 +277,11 @@ def _require_not_disqualified_elsewhere(session: Session, submission: Submission
         if other.method_id == submission.method_id
         else "The archive of this submission"
     )
+    is_own = queries.is_own(session, other, user)
+    why = f", as submission {other.id}: “{other.moderation_reason}”" if is_own else "."
     raise ConflictError(
-        f"{what} was disqualified by the organisers, as submission {other.id}: “{other.moderation_reason}” "
-        "Give a method that is different its own name and its own results."
+        f"{what} was disqualified by the organisers{why} Give a method that is different its own name and its own "
+        "results."
     )
 
 

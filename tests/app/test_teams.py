@@ -233,8 +233,9 @@ def test_leaving_a_team_does_not_get_around_a_disqualification(
         make_scored(session, challenge, ada, "Method", **same, **disqualified)
         teams.remove(session, team_id=team.id, user=bob, user_id=bob.id)
         again = make_scored(session, challenge, bob, "Another name", **same)
-        with pytest.raises(ConflictError, match="disqualified"):
+        with pytest.raises(ConflictError, match="disqualified") as refusal:
             publishing.publish(session, submission_id=again.id, user=bob)
+        assert "Copied labels." not in str(refusal.value), "which the team is told"
 
 
 def test_methods_of_one_name_are_not_mixed_up(database: Database, people: tuple[User, User, User]) -> None:
