@@ -17,6 +17,7 @@ from vocboard.commands.backups.backup import Installation, take
 from vocboard.commands.backups.backup import restore as restore_backup
 from vocboard.commands.backups.database_copy import CopyError
 from vocboard.commands.backups.repository import Repository
+from vocboard.evaluator.problems import counted
 
 ACTIONS = Actions()
 DIRECTORY = argument("directory", type=Path, metavar="DIRECTORY", help="the directory of backups")
@@ -60,7 +61,7 @@ def backup(call: Call) -> Outcome:
         audit.record(at.session, actor=None, action="server.back_up", subject=audit.SERVER, details=details)
     print(f"backup {taken.name}: the database and {taken.files} files, {taken.added} of them new")
     if taken.removed:
-        print(f"{taken.removed} earlier backups removed")
+        print(f"{counted(taken.removed, 'earlier backup')} removed")
     for sha256 in taken.missing:
         print(f"missing or damaged in the store: {sha256}")
     return 1 if taken.missing else 0

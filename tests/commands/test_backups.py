@@ -203,7 +203,7 @@ def test_yesterdays_backup_beside_todays_store_says_what_is_missing(
     monkeypatch.setattr(Repository, "keep", keep_locked)
     said = admin(backend.settings, capsys, "backup", tmp_path / "backups", "--keep", 1, status=1)
     assert f"missing or damaged in the store: {damaged}\n" in said
-    assert "1 earlier backups removed\n" in said
+    assert "1 earlier backup removed\n" in said
     assert len(backups.names()) == 1
     assert {file.name for file in backups.files(backups.names()[0]) if file.part == TRUTH} == {backend.truth_file.name}
     assert {path.parent.name + path.name for path in tmp_path.glob("backups/contents/*/*")} == {
