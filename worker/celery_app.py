@@ -31,7 +31,7 @@ def create_worker(settings: Settings, kinds: Collection[Kind] = tuple(Kind)) -> 
     application = create_celery(settings, name="vocboard")
     seconds = settings.evaluation_time_limit.total_seconds()
     application.conf.update(
-        broker_url="memory://",
+        broker_url="memory://localhost/",  # without a host, kombu warns that it has none
         broker_transport_options={"polling_interval": POLLING_SECONDS},
         task_default_queue=WORK,
         task_queues=[Queue(WORK, routing_key=WORK)],  # type: ignore[no-untyped-call]  # kombu's

@@ -164,6 +164,7 @@ def test_beat_calls_and_the_worker_sweeps(installation: Installation) -> None:
     while (lines := installation.log("worker").count(WORKED)) < 12 and time.monotonic() < deadline:
         time.sleep(0.2)
     assert lines >= 12, installation.log("beat") + installation.log("worker")
+    assert "WARNING" not in installation.log("worker")
 
 
 @pytest.mark.parametrize("service", ["worker", "beat"])
