@@ -115,11 +115,14 @@ def test_everyone_sees_what_is_published_and_how_to_cite_it(scene: Scene) -> Non
     ],
 )
 def test_it_shows_nothing_that_leaderboards_hide(scene: Scene, change: dict[str, Any]) -> None:
+    result, link = f"/submissions/{scene.old}", f"/methods/{scene.method}"
+    assert link in scene.get(result, scene.organiser).text
     with scene.site.writing() as session:
         for name, value in change.items():
             of: Any = session.get_one(Submission, scene.old)
             setattr(of if hasattr(of, name) else main_phase(session, scene.challenge_id), name, value)
     assert scene.page().status_code == scene.page(scene.organiser).status_code == 404
+    assert link not in scene.get(result, scene.organiser).text
     assert "R-CNN" not in scene.page().text
     own = scene.page(scene.owner)
     assert own.status_code == 200
