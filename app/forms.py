@@ -246,7 +246,7 @@ def chosen(choices: type[Choice], text: str, field: str, wrong: dict[str, str]) 
     try:
         return choices(text)
     except ValueError:
-        wrong[field] = "Choose one of these."
+        wrong[field] = f"Choose one of these: {', '.join(choices)}."
         return next(iter(choices))
 
 

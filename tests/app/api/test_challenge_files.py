@@ -226,6 +226,7 @@ def test_what_is_wrong_is_said_by_field(host: Host, name: str, fields: Json, wro
     answer = host.post(name=name, **fields)
     assert (answer.status_code, list(answer.json()["fields"])) == (422, [wrong])
     assert answer.json()["fields"][wrong].startswith("Rename") == (name in {"..", "/", " "})
+    assert fields.get("kind") != "page" or answer.json()["fields"][wrong].endswith("data, cover, logo, showcase.")
     with host.site.client() as client:
         assert client.get(host.files).json()["items"] == []
 
