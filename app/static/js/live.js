@@ -1,4 +1,5 @@
 // Follows a submission until it is scored. Every event makes the page fetch its own steps again, so there is one rendering.
+import { follow } from "./events.js";
 import { reloadWhenUnused } from "./forms-in-use.js";
 import { localise } from "./times.js";
 
@@ -16,15 +17,11 @@ async function refresh() {
 }
 
 if (panel) {
-  const source = new EventSource(panel.dataset.live);
   panel.querySelector("[data-live-hint]").textContent = "This page updates automatically. You can leave; the result will appear here.";
-  source.addEventListener("state", (event) => {
-    const { state } = JSON.parse(event.data);
-    if (FINAL.has(state)) {
-      source.close();
-      refresh().finally(reloadWhenUnused);
-    } else {
-      refresh();
-    }
+  follow(panel.dataset.live, "state", ({ state }) => {
+    const isFinal = FINAL.has(state);
+    if (isFinal) refresh().finally(reloadWhenUnused);
+    else refresh();
+    return isFinal;
   });
 }

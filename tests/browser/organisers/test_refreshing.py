@@ -13,6 +13,7 @@ from vocboard.app.database import now
 from vocboard.app.submissions.models import State, Submission
 
 POLL_INTERVAL_MS = 2000
+EVENTS_AGAIN_MS = 10_000
 RELOADS_EVERY_MS = 1000  # a page that waits for a form tries again so often
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser_errors")]
@@ -64,8 +65,14 @@ def test_a_result_that_arrives_does_not_empty_a_form(elsewhere: Site, page: Page
     page.goto(elsewhere.url)
     sign_in(page, email)
     page.clock.install()
-    page.goto(f"{elsewhere.url}/submissions/{submission}")
-    expect(page.locator("[data-live-hint]")).to_contain_text("updates automatically")  # it listens
+    page.route("**/events", lambda route: route.fulfill(status=503))  # as while the database is away
+    with page.expect_response("**/events"):
+        page.goto(f"{elsewhere.url}/submissions/{submission}")
+    expect(page.locator("[data-live-hint]")).to_contain_text("updates automatically")
+    page.unroute("**/events")
+    with page.expect_response("**/events"):  # it listens
+        for _ in range(20):  # the browser needs a moment to see that it was refused
+            page.clock.run_for(EVENTS_AGAIN_MS // 10)
     page.locator("summary", has_text="Disqualify").click()
     reason = page.get_by_role("textbox", name="Reason")
     reason.fill("Trained on the test images")
