@@ -98,7 +98,7 @@ class SubmissionPage:
                 "position": queue_position(session, submission),
                 # Organisers have no page of a method while others see none of its results.
                 "is_cited": submission.published_competitions
-                and (own or queries.versions_of(session, submission.method, only_published=True)),
+                and (own or queries.versions_of(session, submission.method, owner=None)),
             }
         if view is not None and evaluation is not None:
             placed = placements_of(self.database, self.boards, submission, evaluation.results, user)
