@@ -91,7 +91,7 @@ def invite(session: Session, *, challenge: Challenge, user: User, email: str, si
     rate_limits.spend(session, {rate_limits.INVITATIONS_BY_PERSON: str(user.id)})
     invitation = ChallengeInvitation(challenge_id=challenge.id, email=normalised, invited_by_id=user.id)
     session.add(invitation)
-    link = f"{site.rstrip('/')}/invitations"
+    link = f"{site}/invitations"
     outbox.put(
         session,
         to=normalised,

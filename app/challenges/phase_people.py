@@ -108,7 +108,7 @@ def admit(
         details = {"phase": phase.key, "email": address}
         audit.record(session, actor=organiser, action="phase.admit", subject=challenge, details=details)
         if tell:
-            link = f"{site.rstrip('/')}/challenges/{challenge.slug}"
+            link = f"{site}/challenges/{challenge.slug}"
             outbox.put(
                 session,
                 to=address,

@@ -126,7 +126,7 @@ def _orcids(session: Session, submission: Submission) -> Iterator[tuple[str, str
 
 def address(site: str, method_id: uuid.UUID) -> str:
     """Return the permanent address of a method's page."""
-    return f"{site.rstrip('/')}/methods/{method_id}"
+    return f"{site}/methods/{method_id}"
 
 
 def _results(session: Session, published: Sequence[Submission]) -> list[PublishedResult]:

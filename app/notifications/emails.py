@@ -66,7 +66,7 @@ def put_due(session: Session, *, site: str) -> bool:
             session.add(setting)
             session.flush()
         if setting.by_email:
-            _put(session, addresses[user_id], told, setting, site.rstrip("/"))
+            _put(session, addresses[user_id], told, setting, site)
     return len(people) == PEOPLE_AT_ONCE
 
 

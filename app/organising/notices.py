@@ -86,7 +86,7 @@ def tell(
             template=template,
             challenge=challenge.title if challenge else None,
             slug=challenge.slug if challenge else None,
-            site=site.rstrip("/"),
+            site=site,
             **given,
         )
 

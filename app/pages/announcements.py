@@ -75,7 +75,7 @@ def feed(request: Request, database: DatabaseDep, settings: SettingsDep, slug: s
             announcements=found,
             changed_at=max((one.changed_at for one in found), default=challenge.created_at),
             organisers=[line.strip() for line in challenge.organised_by.splitlines() if line.strip()],
-            address=f"{settings.public_url.rstrip('/')}/challenges/{slug}",
+            address=f"{settings.public_url}/challenges/{slug}",
         )
     )
     return answer(request, Rendering.of(content.encode(), "application/atom+xml"), {"Cache-Control": "no-cache"})

@@ -309,7 +309,7 @@ def anonymous_address(site: str, token: str) -> str:
     Args:
         site: the public URL.
     """
-    return f"{site.rstrip('/')}/anonymous/{token}"
+    return f"{site}/anonymous/{token}"
 
 
 def revoke_anonymous_link(session: Session, *, submission_id: uuid.UUID, user: User) -> Submission:

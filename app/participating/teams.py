@@ -50,7 +50,7 @@ def address(site: str, token: str) -> str:
     Args:
         site: the address of this server.
     """
-    return f"{site.rstrip('/')}/team-invitations/{token}"
+    return f"{site}/team-invitations/{token}"
 
 
 def get(session: Session, team_id: uuid.UUID, user: User) -> Team:

@@ -28,6 +28,6 @@ async def security_txt(settings: SettingsDep) -> PlainTextResponse:
         f"Contact: {settings.security_contact}",
         f"Expires: {expires:%Y-%m-%dT%H:%M:%SZ}",
         "Preferred-Languages: en",
-        f"Canonical: {settings.public_url.rstrip('/')}{PATH}",
+        f"Canonical: {settings.public_url}{PATH}",
     )
     return PlainTextResponse("\n".join((*lines, "")))

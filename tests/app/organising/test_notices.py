@@ -18,7 +18,7 @@ from vocboard.app.organising.bans import Results
 from vocboard.app.organising.moderation import Action
 
 REASON = "Two accounts.\nSee the rules."
-SITE = "https://voc.example/"
+SITE = "https://voc.example"
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def test_the_owner_of_a_disqualified_submission_is_told_the_reason_and_what_to_d
     assert (mail.recipient, mail.subject) == (case.owner.email, "Disqualified in A challenge: your submission")
     assert f"    Method\n    https://voc.example/submissions/{case.submission_id}\n" in mail.body
     assert "    Two accounts.\n    See the rules.\n" in mail.body
-    assert f"write to the organisers, who can lift the\ndisqualification:\n\n    {SITE}challenges/" in mail.body
+    assert f"write to the organisers, who can lift the\ndisqualification:\n\n    {SITE}/challenges/" in mail.body
     assert case.organiser.email not in mail.body
 
 
