@@ -167,29 +167,23 @@ def near_boundary(label_map: NDArray[np.uint8], width: int, *, edges: bool) -> N
         near[:width] = near[max(0, height - width) :] = True
         near[:, :width] = near[:, max(0, across - width) :] = True
     # A square has one label if each of its rows has, and its middle column.
-    rows = _windows(label_map[:, 1:] != label_map[:, :-1], width, axis=1)
-    near |= _windows(rows, width, axis=0, reach=1)
-    near |= _windows(label_map[1:] != label_map[:-1], width, axis=0)
+    rows = _windows((label_map[:, 1:] != label_map[:, :-1]).T, 2 * width).T
+    near |= _windows(rows, 2 * width + 1)
+    near |= _windows(label_map[1:] != label_map[:-1], 2 * width)
     return near
 
 
-def _windows(flags: NDArray[np.bool_], width: int, axis: int, reach: int = 0) -> NDArray[np.bool_]:
-    """Return whether there is a flag within a distance.
+def _windows(flags: NDArray[np.bool_], size: int) -> NDArray[np.bool_]:
+    """Return whether there is a flag in each window of `size` rows, of which `size // 2` can be outside.
 
     Args:
-        flags: (h, w); along the axis, either of pixels (`reach` 1), or of steps from each pixel to the next (0).
-        width: greatest distance in pixels.
-        axis: of the distance.
-        reach: see `flags`.
+        flags: (h, w).
+        size: even for flags that are between pixels, so that there is a window for each of h + 1 pixels.
     """
-    pixels = flags.shape[axis] + (0 if reach else 1)
-    shape = list(flags.shape)
-    shape[axis] += 1
-    total = np.zeros(shape, dtype=np.int32)
-    inner = (slice(None),) * axis + (slice(1, None),)
-    np.cumsum(flags, axis=axis, dtype=np.int32, out=total[inner])
-    place = np.arange(pixels)
-    before = np.maximum(place - width, 0)
-    after = np.minimum(place + width + reach, flags.shape[axis])
-    found: NDArray[np.bool_] = total.take(after, axis=axis) != total.take(before, axis=axis)
+    found = np.pad(flags, ((size // 2, size // 2), (0, 0)))
+    covered = 1  # rows of each window
+    while covered < size:
+        step = min(covered, size - covered)
+        found = found[:-step] | found[step:]
+        covered += step
     return found
