@@ -15,8 +15,6 @@ from vocboard.app.database import Database
 from vocboard.app.settings import Settings
 from vocboard.commands.demo.cast import EXAMPLE
 from vocboard.commands.demo.examples import EXAMPLES, SLUGS, create_example
-from vocboard.commands.demo.methods import results_archive
-from vocboard.commands.demo.scenes import World
 from vocboard.commands.demo.seeding import (
     DOMAIN,
     PARTICIPANT_NAME,
@@ -37,7 +35,7 @@ from vocboard.commands.demo.server import (
     ensure_account,
     only_demo_in,
 )
-from vocboard.commands.demo.synthetic import draw_test_set, fill_with_synthetic, open_competitions, slug_of
+from vocboard.commands.demo.synthetic import Drawn, draw, fill_with_synthetic, slug_of
 from vocboard.evaluator import editions
 from vocboard.evaluator.editions import Edition, UnknownEditionError
 
@@ -126,15 +124,15 @@ def _serve_from(arguments: argparse.Namespace, edition: Edition) -> None:
     with ThreadPoolExecutor(UPLOADS) as pool, closing(Database(settings.database)) as database:
         # Drawn while the server starts.
         is_synthetic = arguments.devkit is None and not filled.exists()
-        world = pool.submit(draw_test_set, edition) if is_synthetic else None
+        drawn = pool.submit(draw, edition) if is_synthetic else None
         with DemoServer(settings, host=arguments.host, port=arguments.port) as server:
             demo = _demo_file(server.url, database, DemoFile.read(stopped_file))
             if not filled.exists():
                 stage = Stage(database, demo, pool)
-                if world is None:
+                if drawn is None:
                     _fill_with_real(stage, edition, arguments.devkit)
                 else:
-                    _fill_with_synthetic(stage, edition, world.result(), arguments.data)
+                    _fill_with_synthetic(stage, edition, drawn.result(), arguments.data)
                 filled.touch()
                 (arguments.data / INCOMPLETE_FILE).unlink(missing_ok=True)
             demo.write(ready_file)
@@ -179,7 +177,7 @@ def _fill_with_real(stage: Stage, edition: Edition, tree: Path) -> None:
     upload_ground_truth(stage.organiser, challenge.slug, tree)
 
 
-def _fill_with_synthetic(stage: Stage, edition: Edition, world: World, data: Path) -> None:
+def _fill_with_synthetic(stage: Stage, edition: Edition, drawn: Drawn, data: Path) -> None:
     """Create the main challenge, and the examples if there are none; all of them concurrently.
 
     Returns when leaderboards have their intervals, too.
@@ -187,11 +185,11 @@ def _fill_with_synthetic(stage: Stage, edition: Edition, world: World, data: Pat
     print("Generating synthetic test sets and the results of synthetic methods ...", flush=True)
     examples = () if stage.organiser.get(f"/challenges/{SLUGS[-1]}") else EXAMPLES
     with ThreadPoolExecutor() as pool:
-        begun = [pool.submit(fill_with_synthetic, stage, edition, world)]
+        begun = [pool.submit(fill_with_synthetic, stage, edition, drawn)]
         begun += [pool.submit(create_example, stage, example) for example in examples]
-        (data / EXAMPLE_ARCHIVE).write_bytes(results_archive(EXAMPLE, world, edition, open_competitions(edition)))
     for one in begun:
         one.result()
+    (data / EXAMPLE_ARCHIVE).write_bytes(drawn.archives[EXAMPLE.name])
     wait_for("the statistics", stage.unfinished_jobs, lambda number: number == 0)
 
 

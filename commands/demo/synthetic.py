@@ -6,8 +6,12 @@ matrices, and there is no person layout: the number of people is public, and a l
 What that hides is seen in the phase Practice, which is closed and shows everything about other images.
 """
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+
 from vocboard.app.challenges.models import MAIN_PHASE
-from vocboard.commands.demo.cast import PRIVATE, PUBLISHED, WITHDRAWN
+from vocboard.commands.demo.cast import EXAMPLE, PRIVATE, PUBLISHED, WITHDRAWN
+from vocboard.commands.demo.methods import results_archive
 from vocboard.commands.demo.scenes import World, draw_world
 from vocboard.commands.demo.seeding import OPEN_RULES, DemoChallenge, Entry, Rules, Stage
 from vocboard.evaluator.editions import Edition, Task, Training, for_image_set
@@ -19,8 +23,8 @@ MAIN_RULES: Rules = {**OPEN_RULES, "detail": "curves"}
 OPENED, PRACTISED, PRACTICE_CLOSED, OPENS = 90, 80, 75, 74  # days ago
 SUBMITTED = 10  # days ago: longer than the period of the quota, so that the participant has all of it left
 DAYS_BETWEEN = 6  # submissions of methods to the main phase
-# The methods of the other phases: two of each kind of training, because label maps take long to draw and to score.
-FEW = [one for kind in Training for one in [each for each in PUBLISHED if each.training is kind][-2:]]
+# The methods of the other phases, which have only their competitions: label maps take long to draw and to score.
+FEW = [method for method in PUBLISHED if method.training is Training.TRAINVAL][-3:]
 DESCRIPTION = (
     "A synthetic test set for trying vocboard, scored by the rules of {title}.\n\n"
     "The methods are synthetic too: each one's results are the ground truth with noise; better methods have less "
@@ -38,17 +42,34 @@ def slug_of(edition: Edition) -> str:
     return edition.name.lower()
 
 
-def fill_with_synthetic(stage: Stage, edition: Edition, world: World) -> None:
-    """Create the main challenge.
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """What is drawn for the main challenge while the server starts.
 
-    Args:
-        world: of its open phases, from `draw_test_set`.
+    Attributes:
+        world: of its open phases.
+        archives: results in the main phase, by the name of the method.
     """
+
+    world: World
+    archives: Mapping[str, bytes]
+
+
+def draw(edition: Edition) -> Drawn:
+    """Draw the scenes of the open phases, and the results of all methods in the main phase."""
+    world, offered = draw_world(edition, seed=SEED), open_competitions(edition)
+    methods = (EXAMPLE, PRIVATE, WITHDRAWN, *PUBLISHED)
+    return Drawn(world, {method.name: results_archive(method, world, edition, offered) for method in methods})
+
+
+def fill_with_synthetic(stage: Stage, edition: Edition, drawn: Drawn) -> None:
+    """Create the main challenge."""
     on_practice = for_image_set(edition, PRACTICE_IMAGE_SET)
     practice = draw_world(on_practice, seed=SEED + 1, main=120, segmented=60, layout=40, action=80, first=5001)
     maps = segmentations(edition)
     challenge = DemoChallenge(stage, slug_of(edition), edition)
-    challenge.test_sets = dict.fromkeys((MAIN_PHASE, SEGMENTATION), (world, edition))
+    challenge.test_sets = dict.fromkeys((MAIN_PHASE, SEGMENTATION), (drawn.world, edition))
+    challenge.archives = {(MAIN_PHASE, name): archive for name, archive in drawn.archives.items()}
     challenge.test_sets[PRACTICE] = practice, on_practice
     # Until the methods have been submitted: some enter four competitions of actions.
     unshared: Rules = {"shared_quota": False}
@@ -59,7 +80,6 @@ def fill_with_synthetic(stage: Stage, edition: Edition, world: World) -> None:
         visibility="public",
         competitions=open_competitions(edition),
         opens_at=-OPENS,
-        statistics=False,  # until all results are there: each would have all intervals computed again
         **MAIN_RULES,
         **unshared,
     )
@@ -71,7 +91,7 @@ def fill_with_synthetic(stage: Stage, edition: Edition, world: World) -> None:
         detail="everything",
         freeze="never",
         image_set=PRACTICE_IMAGE_SET,
-        competitions=list(edition.competitions),
+        competitions=[key for key, each in edition.competitions.items() if each.training is Training.TRAINVAL],
         opens_at=-OPENED,
         **unshared,
     )
@@ -93,12 +113,7 @@ def fill_with_synthetic(stage: Stage, edition: Edition, world: World) -> None:
     challenge.withdraw(SUBMITTED, WITHDRAWN.name)
     for phase in (MAIN_PHASE, SEGMENTATION) if maps else (MAIN_PHASE,):
         challenge.change(SUBMITTED, phase, shared_quota=True)
-    stage.organiser.patch(f"/challenges/{challenge.slug}", json={"statistics": True})
-
-
-def draw_test_set(edition: Edition) -> World:
-    """Draw the scenes of the open phases."""
-    return draw_world(edition, seed=SEED)
+    challenge.show_statistics(SUBMITTED)
 
 
 def open_competitions(edition: Edition) -> list[str]:
@@ -109,7 +124,11 @@ def open_competitions(edition: Edition) -> list[str]:
 
 def segmentations(edition: Edition) -> list[str]:
     """Return the competitions of the phase Segmentation."""
-    return [key for key, competition in edition.competitions.items() if competition.task is Task.SEGMENTATION]
+    return [
+        key
+        for key, competition in edition.competitions.items()
+        if competition.task is Task.SEGMENTATION and competition.training is Training.TRAINVAL
+    ]
 
 
 def _texts(title: str) -> Rules:
