@@ -1,9 +1,10 @@
 """Notifications and email to people whose submissions are disqualified, or who are banned, and when that is lifted."""
 
+from collections import defaultdict
 from collections.abc import Sequence
-from itertools import groupby
 from typing import Any
 
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import User
@@ -12,7 +13,8 @@ from vocboard.app.messaging import outbox
 from vocboard.app.notifications.models import NotificationKind
 from vocboard.app.notifications.service import notify
 from vocboard.app.submissions.models import Submission
-from vocboard.app.teams.queries import people_by_team
+from vocboard.app.submissions.notices import IS_TOLD
+from vocboard.app.teams.models import TeamMember
 
 
 def disqualified(session: Session, submissions: Sequence[Submission], *, reason: str, site: str) -> None:
@@ -46,25 +48,27 @@ def _tell_owners(
 ) -> None:
     """Tell each member of the teams about the team's submissions, with one email that cannot be turned off.
 
-    It is about people's rights.
+    It is about people's rights. As `IS_TOLD` says, of a rehearsal only who has made it is told.
     """
-    ordered = sorted(submissions, key=lambda one: (str(one.team_id), one.created_at))
-    members = people_by_team(session, {one.team_id for one in submissions})
-    for team_id, group in groupby(ordered, key=lambda one: one.team_id):
-        own, people = list(group), members.get(team_id, ())
+    by_id = {one.id: one for one in submissions}
+    told = select(Submission.id, User).join(TeamMember, IS_TOLD).join(User, User.id == TeamMember.user_id)
+    told = told.where(Submission.id.in_(by_id)).order_by(Submission.created_at, TeamMember.joined_at, User.id)
+    of_people = defaultdict[User, list[Submission]](list)
+    for submission_id, person in session.execute(told):
+        of_people[person].append(by_id[submission_id])
+    for person, own in of_people.items():
         name, others = own[0].method.name, len(own) - 1
         notify(
             session,
-            [person.id for person in people],
+            [person.id],
             kind,
             title=f"“{name}”{f' and {others} more' if others else ''} in “{own[0].challenge.title}”: {what}",
             text=given.get("reason", ""),
             link=f"/submissions/{own[0].id}" if not others else "/submissions",
             challenge_id=own[0].challenge_id,
         )
-        given_to_all = {"challenge": own[0].challenge, "submissions": named(own), "site": site, **given}
-        for person in people:
-            tell(session, person, template=template, **given_to_all)
+        about = {"submissions": named(own), **given}
+        tell(session, person, template=template, challenge=own[0].challenge, site=site, **about)
 
 
 def tell(

@@ -27,6 +27,7 @@ from vocboard.app.errors import ConflictError, ForbiddenError, InvalidInputError
 from vocboard.app.evaluations.releases import releases_of_phase
 from vocboard.app.leaderboards.freezing import lock_frozen
 from vocboard.app.notifications.models import Notification
+from vocboard.app.organising import moderation
 from vocboard.app.participating import publishing, teams
 from vocboard.app.submissions import notices as submissions_notices
 from vocboard.app.submissions import queries
@@ -398,8 +399,11 @@ def test_of_the_team_only_who_has_made_a_rehearsal_sees_it(embedded_site: Site) 
         found_team(session, challenge, organiser, bob)
         made = make_scored(session, challenge, organiser, "Method", is_rehearsal=True, description="Of somebody else")
         submissions_notices.scored(session, made.id)
+        reason = {"reason": "A copy.", "site": SITE}
+        moderation.disqualify(session, submission_id=made.id, user=organiser, **reason)
+        moderation.reinstate(session, submission_id=made.id, user=organiser, **reason)
         told = session.scalars(select(Notification.user_id).where(Notification.link == f"/submissions/{made.id}")).all()
-        assert told == [organiser.id]
+        assert told == [organiser.id] * 3
         assert "method_description" not in previous_answers(session, user=bob, challenge=challenge).fields
         secrets = [make_token(session, person) for person in (organiser, bob)]
     seen = []
