@@ -118,7 +118,7 @@ def test_web_counts_the_connections_of_all_roles(database: URL) -> None:
     assert found["vocboard_database_connections"][0].value >= 3
 
 
-@pytest.mark.parametrize("table", ["users", "sessions", "api_tokens"])
+@pytest.mark.parametrize("table", ["users", "sessions", "api_tokens", "audit_events"])
 def test_worker_knows_no_people(database: URL, table: str) -> None:
     with connect(database, "vocboard_worker") as connection, pytest.raises(psycopg.errors.InsufficientPrivilege):
         connection.execute(sql.SQL("SELECT FROM {}").format(sql.Identifier(table)))
@@ -211,6 +211,9 @@ def test_neither_changes_tables_or_what_was_audited(database: URL, role: str) ->
     for statement in ("CREATE TABLE mine (id int)", "DROP TABLE submissions", "DELETE FROM audit_events"):
         with connect(database, role) as connection, pytest.raises(psycopg.errors.InsufficientPrivilege):
             connection.execute(statement)
+    url = database.set(username=role, password=PASSWORDS[f"{role.upper()}_PASSWORD"])
+    with contextlib.closing(Database(in_full(url))) as opened, opened.writing() as session:
+        audit.record(session, actor=None, action="rescore.apply", subject=audit.SERVER)
 
 
 def test_no_other_role_gets_in(server: PostgresServer, database: URL) -> None:
