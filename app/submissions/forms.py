@@ -20,7 +20,6 @@ from vocboard.app.errors import InvalidInputError
 from vocboard.app.forms import FieldChecks, cleaned
 from vocboard.app.submissions.models import Declared, FlickrImages, Method, State, Submission
 from vocboard.app.submissions.queries import owned_by
-from vocboard.app.teams.queries import teams_of
 from vocboard.evaluator.declarations import BUILT_IN, FLICKR_IMAGES, TRAINING_ANNOTATION, TRAINING_DATA
 from vocboard.evaluator.editions import Competition, Declaration, DeclarationKind, Edition
 from vocboard.evaluator.image_hashes import HashListError, parse_list
@@ -364,7 +363,7 @@ def previous_answers(session: Session, *, user: User, challenge: Challenge) -> P
         return PreviousAnswers(fields)
     methods = session.scalars(
         select(Method.name)
-        .where(Method.team_id.in_(teams_of(user)), Method.challenge_id == challenge.id)
+        .where(Method.challenge_id == challenge.id, Method.id.in_(select(Submission.method_id).where(owned_by(user))))
         .order_by(Method.created_at.desc(), Method.id)
         .limit(_MAX_METHODS)
     ).all()

@@ -405,6 +405,8 @@ def test_of_the_team_only_who_has_made_a_rehearsal_sees_it(embedded_site: Site) 
         told = session.scalars(select(Notification.user_id).where(Notification.link == f"/submissions/{made.id}")).all()
         assert told == [organiser.id] * 3
         assert "method_description" not in previous_answers(session, user=bob, challenge=challenge).fields
+        own = make_scored(session, challenge, bob, "Of the team")
+        assert previous_answers(session, user=bob, challenge=challenge).methods == [own.method.name]
         secrets = [make_token(session, person) for person in (organiser, bob)]
     seen = []
     for secret in secrets:
@@ -412,6 +414,6 @@ def test_of_the_team_only_who_has_made_a_rehearsal_sees_it(embedded_site: Site) 
             paths = (f"/submissions/{made.id}", f"/submissions/{made.id}/archive")
             seen.append([client.get(f"/api/v1{path}").status_code for path in paths])
             seen[-1].append(len(client.get("/api/v1/submissions").json()["items"]))
-    assert seen == [[200, 410, 1], [404, 404, 0]]
+    assert seen == [[200, 410, 2], [404, 404, 1]]
     with signed_in(embedded_site, bob.email) as browser:
         assert browser.get(f"/methods/{made.method_id}").status_code == 404
