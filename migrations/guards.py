@@ -249,8 +249,10 @@ WEB_GUARDS: Mapping[str, Guard] = {
     ),
 }
 
-# The mail worker may only write its own kind of heartbeat.
+# The mail worker may only write its own kind of heartbeat. It marks what people are told as mailed, never as waiting,
+# because it sees the addresses of those for whom something waits.
 MAIL_GUARDS: Mapping[str, Guard] = {
+    "notifications": Guard(changing=("NEW.mailed_at IS NOT NULL",)),
     "worker_heartbeats": Guard(
         adding=("NEW.kind = 'mail'",),
         unchanged=("id", "kind"),

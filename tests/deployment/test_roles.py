@@ -140,8 +140,11 @@ def test_mail_sees_the_addresses_of_those_alone_whom_it_has_to_write_to(database
         session.execute(update(Notification).where(Notification.user_id != waiting.id).values(mailed_at=now()))
     with connect(database, "vocboard_mail") as connection:
         assert connection.execute("SELECT email FROM users").fetchall() == [(waiting.email,)]
-        with pytest.raises(psycopg.errors.InsufficientPrivilege):
-            connection.execute("SELECT password_hash FROM users")
+        for statement in ("SELECT password_hash FROM users", "UPDATE notifications SET mailed_at = NULL"):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege), connection.transaction():
+                connection.execute(statement)
+        assert connection.execute("UPDATE notifications SET mailed_at = now()").rowcount == 2
+        assert connection.execute("SELECT email FROM users").fetchall() == []
     with connect(database, "vocboard_web") as connection:
         assert len(connection.execute("SELECT email FROM users").fetchall()) == 3
 
