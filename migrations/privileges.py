@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from sqlalchemy import Connection, text
 
 from vocboard.app.jobs.models import MAIL_KINDS
+from vocboard.app.notifications.emails import RECORD_LIFETIME
 from vocboard.migrations import guards
 
 WEB_ROLE = "vocboard_web"
@@ -181,11 +182,21 @@ JOBS_OF_ROLE = (
     f"CASE current_user WHEN '{MAIL_ROLE}' THEN {_OF_MAIL} WHEN '{WORKER_ROLE}' THEN NOT {_OF_MAIL} ELSE true END"
 )
 
-# The mail worker sees the addresses of those whom it has to write to now, and whose webhooks it serves.
-PEOPLE_OF_ROLE = {
-    WEB_ROLE: "true",
-    MAIL_ROLE: "EXISTS (SELECT FROM notifications WHERE user_id = users.id AND mailed_at IS NULL)"
-    " OR EXISTS (SELECT FROM webhooks WHERE user_id = users.id)",
+# What roles see of tables about people. The mail worker sees the addresses of those whom it has to write to now, and
+# whose webhooks it serves; and what people are told until it is mailed (a changed row has to be visible before and
+# after), and once it is to be deleted.
+PEOPLE_OF_ROLE: Mapping[str, Mapping[str, str]] = {
+    "users": {
+        WEB_ROLE: "true",
+        MAIL_ROLE: "EXISTS (SELECT FROM notifications WHERE user_id = users.id AND mailed_at IS NULL)"
+        " OR EXISTS (SELECT FROM webhooks WHERE user_id = users.id)",
+    },
+    "notifications": {
+        WEB_ROLE: "true",
+        WORKER_ROLE: "true",
+        MAIL_ROLE: "mailed_at IS NULL OR mailed_at > now() - interval '1 hour'"
+        f" OR created_at <= now() - interval '{RECORD_LIFETIME.days} days'",
+    },
 }
 
 ROLES: Mapping[str, Mapping[str, tuple[str, ...]]] = {WEB_ROLE: WEB, WORKER_ROLE: WORKER, MAIL_ROLE: MAIL}
@@ -198,7 +209,8 @@ def grant(connection: Connection) -> None:
     connection.execute(text("ALTER TABLE jobs ENABLE ROW LEVEL SECURITY"))
     connection.execute(text("DROP POLICY IF EXISTS jobs_of_role ON jobs"))
     connection.execute(text(f"CREATE POLICY jobs_of_role ON jobs USING ({JOBS_OF_ROLE})"))
-    connection.execute(text("ALTER TABLE users ENABLE ROW LEVEL SECURITY"))
+    for table in PEOPLE_OF_ROLE:
+        connection.execute(text(f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY"))
     existing = set(connection.scalars(text("SELECT rolname FROM pg_roles")))
     for role, tables in ROLES.items():
         if role not in existing:
@@ -208,6 +220,7 @@ def grant(connection: Connection) -> None:
             if not allowed:
                 continue
             connection.execute(text(f"GRANT {', '.join(allowed)} ON {table} TO {role}"))
-        if condition := PEOPLE_OF_ROLE.get(role):
-            connection.execute(text(f"DROP POLICY IF EXISTS people_of_{role} ON users"))
-            connection.execute(text(f"CREATE POLICY people_of_{role} ON users TO {role} USING ({condition})"))
+        for table, conditions in PEOPLE_OF_ROLE.items():
+            if condition := conditions.get(role):
+                connection.execute(text(f"DROP POLICY IF EXISTS people_of_{role} ON {table}"))
+                connection.execute(text(f"CREATE POLICY people_of_{role} ON {table} TO {role} USING ({condition})"))

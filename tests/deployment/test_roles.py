@@ -34,6 +34,7 @@ from vocboard.app.leaderboards import freezing
 from vocboard.app.leaderboards.models import FrozenLeaderboard
 from vocboard.app.messaging import outbox, undelivered
 from vocboard.app.messaging.models import OutgoingMail
+from vocboard.app.notifications import emails
 from vocboard.app.notifications.models import Notification, NotificationKind
 from vocboard.app.notifications.service import notify
 from vocboard.app.participating import deadlines
@@ -132,21 +133,31 @@ def test_mail_sees_nothing_but_messages(database: URL, table: str) -> None:
             connection.execute(sql.SQL("SELECT FROM {}").format(sql.Identifier(table)))
 
 
-def test_mail_sees_the_addresses_of_those_alone_whom_it_has_to_write_to(database: URL) -> None:
+def test_mail_sees_addresses_and_texts_of_those_alone_whom_it_has_to_write_to(database: URL) -> None:
+    mail = database.set(username="vocboard_mail", password=PASSWORDS["VOCBOARD_MAIL_PASSWORD"])
     with contextlib.closing(Database(in_full(database))) as opened, opened.writing() as session:
-        waiting, *others = (make_user(session) for _ in range(3))
-        for person in (waiting, others[0]):
+        waiting, told, of_old = (make_user(session) for _ in range(3))
+        yesterday = now() - timedelta(days=1)
+        for person, at in ((waiting, yesterday), (told, yesterday), (of_old, now() - emails.RECORD_LIFETIME)):
             notify(session, [person.id], NotificationKind.SCORED, title="Scored", link="/")
-        session.execute(update(Notification).where(Notification.user_id != waiting.id).values(mailed_at=now()))
+            made = {"created_at": at, "mailed_at": None if person is waiting else at}
+            session.execute(update(Notification).where(Notification.user_id == person.id).values(made))
     with connect(database, "vocboard_mail") as connection:
         assert connection.execute("SELECT email FROM users").fetchall() == [(waiting.email,)]
         for statement in ("SELECT password_hash FROM users", "UPDATE notifications SET mailed_at = NULL"):
             with pytest.raises(psycopg.errors.InsufficientPrivilege), connection.transaction():
                 connection.execute(statement)
-        assert connection.execute("UPDATE notifications SET mailed_at = now()").rowcount == 2
+        seen = connection.execute("SELECT user_id FROM notifications ORDER BY created_at").fetchall()
+        assert seen == [(of_old.id,), (waiting.id,)]
+    with contextlib.closing(Database(in_full(mail))) as opened, opened.writing() as session:
+        emails.put_due(session, site="https://voc.example")
+        emails.remove_old(session)
+    with connect(database, "vocboard_mail") as connection:
         assert connection.execute("SELECT email FROM users").fetchall() == []
     with connect(database, "vocboard_web") as connection:
         assert len(connection.execute("SELECT email FROM users").fetchall()) == 3
+        kept = connection.execute("SELECT user_id FROM notifications WHERE mailed_at IS NOT NULL").fetchall()
+        assert {row[0] for row in kept} == {waiting.id, told.id}
 
 
 @pytest.mark.parametrize(
