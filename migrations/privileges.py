@@ -118,7 +118,7 @@ WORKER: Mapping[str, tuple[str, ...]] = {
     "notifications": ("SELECT (user_id, once_key)", "INSERT"),
     "webhooks": ("SELECT (id, user_id, challenge_id, events, off_because)",),
     "webhook_deliveries": ("INSERT",),
-    "bans": READ,  # of results that are published as soon as they are scored
+    "bans": ("SELECT (id, user_id, challenge_id)",),  # of results that are published as soon as they are scored
     "challenges": ("SELECT", "UPDATE (edition_file, edition_version)"),
     "edition_versions": ("SELECT", "UPDATE (made_current_at)"),
     "phases": ("SELECT", "UPDATE (current_scoring_id)"),

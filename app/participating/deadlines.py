@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from sqlalchemy import exists, or_, select
+from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
 from vocboard.app.challenges.models import Ban, Challenge, ChallengePhase, Visibility
@@ -36,11 +36,11 @@ def remind(session: Session) -> None:
             continue
         before = next(each for each in BEFORE if phase.closes_at - at <= each)
         once_key = f"closes:{phase.id}:{before.total_seconds():.0f}:{phase.closes_at:%Y-%m-%dT%H:%M}"
-        # Not `exists()`, which selects all columns: workers may read these two.
+        # Not `exists()`, which selects all columns: workers may read these.
         known = select(Notification.user_id).where(Notification.once_key == once_key)
         told = known.where(Notification.user_id == TeamMember.user_id).exists()
         of_this = or_(Ban.challenge_id == challenge.id, Ban.challenge_id.is_(None))
-        banned = exists().where(Ban.user_id == TeamMember.user_id, of_this)
+        banned = select(Ban.id).where(Ban.user_id == TeamMember.user_id, of_this).exists()
         entrants = select(TeamMember.user_id).join(Submission, Submission.team_id == TeamMember.team_id)
         entrants = entrants.where(
             Submission.phase_id == phase.id,
