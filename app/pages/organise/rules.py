@@ -250,7 +250,7 @@ def _challenge_as_typed(rules: ChallengeRules) -> Typed:
         "data_sha256": [link.sha256 for link in rules.data_links],
         "question": [one.question for one in rules.admission_questions],
         "question_kind": [one.kind.value for one in rules.admission_questions],
-        "question_choices": ["; ".join(one.choices) for one in rules.admission_questions],
+        "question_choices": ["\n".join(one.choices) for one in rules.admission_questions],
         "question_required": ["yes" if one.required else "no" for one in rules.admission_questions],
         "decimals": str(rules.decimals),
         "visibility": rules.visibility.value,
@@ -316,7 +316,7 @@ def rules_in(form: Typed) -> ChallengeRules:
             AdmissionQuestion(
                 question=question,
                 kind=chosen(QuestionKind, kind or QuestionKind.LINE, "admission_questions", wrong),
-                choices=tuple(each.strip() for each in choices.split(";") if each.strip()),
+                choices=tuple(each.strip() for each in choices.splitlines() if each.strip()),
                 required=required != "no",
             )
             for question, kind, choices, required in _question_rows(form)

@@ -62,7 +62,7 @@ RULES = ChallengeRules(
     overall_rank=OverallRank.MEAN_RANK,
     admission_questions=(
         AdmissionQuestion(question="Where do you work?"),
-        AdmissionQuestion(question="Which?", kind=QuestionKind.CHOICE, choices=("A", "B"), required=False),
+        AdmissionQuestion(question="Which?", kind=QuestionKind.CHOICE, choices=("A; alone", "B"), required=False),
     ),
     team_size=3,
     teams_until=datetime(2026, 6, 1, tzinfo=UTC),
