@@ -29,12 +29,14 @@ def test_organisers_filter_submissions_and_see_why_one_failed(gallery_site: Site
         everything = client.get(LIST).text
         failed = client.get(f"{LIST}?state=failed&sort=mean").text
         nothing = client.get(f"{LIST}?q=no-such-method&state=nonsense&page=x").text
+        ascending = html.fromstring(client.get(f"{LIST}?sort=mean&order=ascending").text)
         page = client.get(f"/submissions/{gallery.submissions['failed']}").text
     assert "Paula Participant" in everything
     assert "DPM-002" in everything
     assert "Own method, failed" in failed
     assert "DPM-002" not in failed
     assert "No submission matches the filters." in nothing
+    assert dict(ascending.xpath('//form[@role="search"]')[0].form_values()).get("order") == "ascending"
     assert "Technical reason" in page
     with signed_in(gallery_site, gallery.participant) as client:
         assert "Technical reason" not in client.get(f"/submissions/{gallery.submissions['failed']}").text
