@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from markupsafe import Markup
 from sqlalchemy.orm import Session
@@ -144,6 +145,7 @@ class ResultView:
     diagnosis: DiagnosisView | None
     decimals: int
     scale: Scale
+    max_plotted: ClassVar = MAX_PLOTTED
 
     @property
     def primary(self) -> VisibleMeasure:

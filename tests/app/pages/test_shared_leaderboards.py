@@ -115,6 +115,16 @@ def test_a_comparison_shows_what_the_detail_level_allows(
     assert ("dog" in answer.text) is classes
 
 
+def test_pages_say_that_only_twelve_methods_or_curves_are_drawn(site: Site) -> None:
+    change(site, detail=Detail.CURVES)
+    with site.client() as client:
+        ids = html.fromstring(client.get(BOARD).text).xpath("//input[@name='method']/@value")[:13]
+        compared = client.get(f"{BOARD}/compare", params={"method": ids})
+        plotted = client.get(f"/submissions/{ids[0]}", params={"curve": load("VOC2012").classes})
+    assert "At most 12 methods are compared." in compared.text
+    assert "At most 12 curves are drawn." in plotted.text
+
+
 def test_a_method_that_is_no_longer_published_leaves_the_comparison(site: Site) -> None:
     with site.client() as client:
         ids = html.fromstring(client.get(BOARD).text).xpath("//input[@name='method']/@value")[:2]
