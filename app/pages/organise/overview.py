@@ -57,7 +57,9 @@ def act_on_submissions(
             bulk.act, action=known, submission_ids=submission, reason=reason, site=organised.site
         )
     except InvalidInputError as error:
-        return _submissions_page(organised, errors=FormErrors.of(error), ticked=submission)
+        return _submissions_page(
+            organised, errors=FormErrors.of(error), ticked=submission, action=action, reason=reason
+        )
     refused = [one for one in outcomes if one.refusal is not None]
     if refused:
         return _submissions_page(organised, done=len(outcomes) - len(refused), refused=refused)
@@ -117,6 +119,8 @@ def _submissions_page(
     *,
     errors: FormErrors = NO_ERRORS,
     ticked: Sequence[uuid.UUID] = (),
+    action: str = "",
+    reason: str = "",
     done: int = 0,
     refused: Sequence[Outcome] = (),
 ) -> Response:
@@ -142,6 +146,8 @@ def _submissions_page(
         flags=wording.FLAGS,
         actions=wording.BULK_ACTIONS,
         ticked=frozenset(ticked),
+        chosen_action=action,
+        reason=reason,
         done_count=done,
         refused=[(methods.get(one.submission_id, str(one.submission_id)), one.refusal) for one in refused],
     )

@@ -48,13 +48,16 @@ def test_several_submissions_are_disqualified_at_once(gallery_site: Site, galler
     with signed_in(gallery_site, gallery.organiser) as client:
         without_reason = send_action(client, LIST, f"{LIST}/actions", **chosen)
         done = send_action(client, LIST, f"{LIST}/actions", **chosen, reason="Two accounts.")
+        none_chosen = send_action(client, LIST, f"{LIST}/actions", action="disqualify", reason="Two accounts.")
         filtered = f"{LIST}?state=disqualified&q=own"
         (form,) = html.fromstring(client.get(filtered).text).xpath("//form[contains(@action, '/submissions/actions')]")
         chosen = {"submission": str(scored), "action": "reinstate"}
         kept = send_action(client, LIST, form.get("action"), **chosen)
     assert kept.headers["location"] == f"{filtered}&done=bulk"
-    assert without_reason.status_code == 422
+    assert without_reason.status_code == none_chosen.status_code == 422
+    assert 'name="reason" value="Two accounts."' in none_chosen.text
     assert "Reason: Required." in without_reason.text
+    assert 'value="disqualify" selected' in without_reason.text
     assert f'value="{scored}" aria-label="Choose Own method, scored, Paula Participant" checked' in without_reason.text
     assert "Done for 1 submission; 1 was left as it is:" in done.text
     assert "The submission is already withdrawn." in done.text
