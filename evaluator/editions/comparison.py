@@ -43,6 +43,7 @@ def _of_edition(old: Edition, new: Edition) -> Iterator[tuple[str, str, str]]:
     yield "Classes", _listed(old.classes), _listed(new.classes)
     for key in name_lists():
         yield key.capitalize(), _listed(getattr(old, key)), _listed(getattr(new, key))
+    yield "Similar classes", _similar(old), _similar(new)
     yield "Overlap that is enough", _overlap(old.overlap), _overlap(new.overlap)
     yield "Format of annotations", old.annotations.format.value, new.annotations.format.value
     yield "Labels of annotations", _labels(old), _labels(new)
@@ -95,6 +96,10 @@ def _in_words(competition: Competition | None) -> str:
 
 def _listed(names: Iterable[str]) -> str:
     return ", ".join(names) or NONE
+
+
+def _similar(edition: Edition) -> str:
+    return "; ".join(_listed(group) for group in edition.similar_classes) or NONE
 
 
 def _declarations(competition: Competition) -> str:

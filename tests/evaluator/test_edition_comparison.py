@@ -39,13 +39,15 @@ def test_a_difference_is_said_in_words() -> None:
     changed = replace(EDITION, overlap=Overlap(0.75, strict=True))
     [found] = differences(EDITION, changed)
     assert (found.what, found.before, found.after) == ("Overlap that is enough", "at least 0.5", "more than 0.75")
+    [found] = differences(replace(EDITION, similar_classes=()), replace(EDITION, similar_classes=(("cat", "dog"),)))
+    assert (found.what, found.before, found.after) == ("Similar classes", "none", "cat, dog")
 
 
 def test_no_rule_can_change_silently() -> None:
     """A field that is added to the rules and forgotten here would change scores without a word."""
     compared = {
         Edition: {"name", "title", "classes", *name_lists(), "competitions", "overlap", "limits", "annotations"}
-        | {"has_set_folders", "similar_classes"},  # the last one is for diagnoses alone, and not compared
+        | {"has_set_folders", "similar_classes"},
         TaskRules: {"task", "file", "classes", "metric", "secondary", "interpolation", "roc", "without_positives"}
         | {"layout_protocol", "board", "groups", *OPTIONAL_RULES},
         Competition: {"key", "number", "rules", "training", "image_set", "variant", "declarations"},
