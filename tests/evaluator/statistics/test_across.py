@@ -161,6 +161,7 @@ def test_agreement_is_the_phi_coefficient_of_what_is_found() -> None:
             assert answer[one, other] == pytest.approx((both * neither - first * second) / math.sqrt(margins))
     assert np.isnan(answer[3]).all()
     assert np.isnan(answer[:, 3]).all()
+    assert np.isnan(agreement([{"a": np.full(IMAGES, math.nan)}] * 2)).all()
 
 
 def test_a_combination_ranks_by_the_mean_of_normalised_ranks() -> None:
