@@ -18,10 +18,11 @@ function replace(fresh) {
 
 async function refresh() {
   const answer = await fetch(location.href, { headers: { Accept: "text/html" } }).catch(() => undefined);
-  const fresh = answer?.ok && new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("[data-refresh]");
-  if (fresh && !isInUse(part)) {
-    replace(fresh);
-    if (fresh.dataset.unfinished === undefined) {
+  const page = answer?.ok && new DOMParser().parseFromString(await answer.text(), "text/html");
+  if (page && !isInUse(part)) {
+    const fresh = page.querySelector("[data-refresh]");
+    if (fresh) replace(fresh);
+    if (fresh?.dataset.unfinished === undefined) { // or this is the page to sign in
       // The message of the form that began it is out of date, now that it has ended.
       const address = new URL(location.href);
       address.searchParams.delete("done");

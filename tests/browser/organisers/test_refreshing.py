@@ -54,6 +54,12 @@ def test_what_is_being_typed_survives_until_the_page_has_news(elsewhere: Site, p
     page.get_by_role("heading", level=1).click()
     page.clock.run_for(POLL_INTERVAL_MS)
     expect(page.get_by_text("A worker is reading it.")).to_have_count(0)
+    with elsewhere.writing() as session:
+        session.get_one(GroundTruthVersion, version).state = TruthState.IMPORTING
+    page.goto(set_up)
+    page.context.clear_cookies()  # as when the session has ended
+    page.clock.run_for(POLL_INTERVAL_MS)
+    page.wait_for_url("**/sign-in?*")
 
 
 def test_a_result_that_arrives_does_not_empty_a_form(elsewhere: Site, page: Page, sign_in: SignIn) -> None:
