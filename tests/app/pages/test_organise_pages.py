@@ -15,7 +15,8 @@ from tests.support.factories import make_challenge, make_organiser, make_truth, 
 from tests.support.scored import make_published, make_submission
 from tests.support.site import Site
 from vocboard.app.accounts.models import Role, User
-from vocboard.app.challenges.models import AdmissionRequest, PhaseAdmission, Visibility
+from vocboard.app.challenges.models import Admission, AdmissionRequest, PhaseAdmission, Visibility
+from vocboard.app.database import now
 from vocboard.app.leaderboards.models import Rescore, RescoreState
 from vocboard.app.paging import PER_PAGE
 from vocboard.app.submissions.models import State
@@ -241,3 +242,23 @@ def test_long_lists_of_people_come_in_pages(embedded_site: Site) -> None:
         one = client.get(f"/organise/{slug}/phases?q=LAB50@").text
         assert re.findall(r"lab\d+@institute.example</th>", one) == ["lab50@institute.example</th>"]
         assert "lab50" not in client.get(f"/organise/{slug}/phases?q=%25&page=2").text
+
+
+@pytest.mark.parametrize(
+    ("given", "is_archived", "links"),
+    [
+        ({"admission": Admission.APPROVED}, False, ["/phases#admissions", "/edit#admission"]),
+        ({}, False, ["/edit#admission"]),
+        ({"admission": Admission.APPROVED}, True, []),
+    ],
+)
+def test_the_page_about_admission_links_to_forms_that_there_are(
+    embedded_site: Site, given: dict[str, Any], is_archived: bool, links: list[str]
+) -> None:
+    with signed_in(embedded_site, role=Role.ADMINISTRATOR) as client:
+        with embedded_site.writing() as session:
+            challenge = make_challenge(session, **given)
+            challenge.archived_at = now() if is_archived else None
+            base = f"/organise/{challenge.slug}"
+        page = html.fromstring(client.get(f"{base}/admission").text)
+        assert page.xpath("//section//a[contains(@href, '#')]/@href") == [base + link for link in links]
