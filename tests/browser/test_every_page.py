@@ -51,9 +51,13 @@ def test_the_name_of_a_file_with_problems_is_as_large_on_every_page(visited: Pag
 
 @pytest.mark.usefixtures("browser_errors")
 def test_first_tab_offers_to_skip_to_the_content(page: Page, exhibition: Exhibition) -> None:
+    page.emulate_media(color_scheme="light")
     page.goto(exhibition.url)
     page.keyboard.press("Tab")
     expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="vocboard")).to_have_css("outline-color", "rgb(255, 165, 82)")
+    page.keyboard.press("Shift+Tab")
     page.keyboard.press("Enter")
     expect(page.get_by_role("main")).to_be_focused()
 
