@@ -1,6 +1,7 @@
 """The end of a challenge, and its way to another server: archive, delete, export, import."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Annotated
 
 from anyio import to_thread
@@ -69,8 +70,9 @@ def copy(organised: Organised, new_slug: Annotated[str, Form()] = "", title: Ann
     try:
         organised.change(copying.copy, slug=new_slug.strip(), title=title)
     except (ConflictError, InvalidInputError) as error:
-        typed = {"new_slug": new_slug, "title": title}
-        return _page(organised, errors=FormErrors.of(error), typed=typed)
+        errors = FormErrors.of(error)
+        wrong = {"new_slug" if name == "slug" else name: text for name, text in errors.wrong.items()}
+        return _page(organised, errors=replace(errors, wrong=wrong), typed={"new_slug": new_slug, "title": title})
     return go_to(f"/organise/{new_slug.strip()}", done="copied")
 
 

@@ -10,7 +10,7 @@ from lxml import html
 from sqlalchemy import select
 
 from tests.browser.gallery import fill
-from tests.support.browsing import from_here, signed_in, token_of
+from tests.support.browsing import from_here, send_form, signed_in, token_of
 from tests.support.factories import make_challenge, make_organiser, make_truth, make_user
 from tests.support.scored import make_published, make_submission
 from tests.support.site import Site
@@ -95,6 +95,15 @@ def test_a_taken_name_is_a_conflict_reported_on_the_form(embedded_site: Site, or
     assert again.status_code == 409
     assert "Choose a different one." in again.text
     assert 'value="spring"' in again.text
+
+
+def test_a_copy_that_is_refused_lists_its_errors(embedded_site: Site, organiser: str) -> None:
+    with signed_in(embedded_site, organiser) as client:
+        send(client, "/organise/new", NEW)
+        refused = send_form(client, "/organise/spring/archive", "/organise/spring/copy", title="Autumn", new_slug="A b")
+    assert refused.status_code == 422
+    errors = html.fromstring(refused.text).xpath("//*[@role='alert']//a/@href")
+    assert (errors, 'value="Autumn"' in refused.text, 'value="A b"' in refused.text) == (["#new_slug"], True, True)
 
 
 def test_pages_are_called_like_their_tabs(embedded_site: Site) -> None:
