@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, ViewportSize, expect
 
 from tests.browser.conftest import Exhibition, SignIn
-from tests.browser.layout import DESK, TELEPHONE
+from tests.browser.layout import DESK, TELEPHONE, TOO_WIDE
 from tests.browser.visits import EMBEDDED, REFUSED_FORMS, Visit
 
 pytestmark = pytest.mark.browser
@@ -47,6 +47,12 @@ def test_what_belongs_together_is_on_one_line(visited: Page, size: ViewportSize,
 @pytest.mark.parametrize("visit", [Visit("organiser", "/organise/doubtful"), REFUSED_FORMS[-1]], ids=str)
 def test_the_name_of_a_file_with_problems_is_as_large_on_every_page(visited: Page) -> None:
     expect(visited.locator(".file-name")).to_have_css("font-size", "13px")
+
+
+@pytest.mark.parametrize("visit", [Visit("organiser", "/organise")], ids=str)
+def test_the_menu_of_organisers_fits_into_a_narrow_window(visited: Page) -> None:
+    visited.set_viewport_size({"width": 375, "height": 667})
+    assert visited.evaluate(TOO_WIDE) == []
 
 
 @pytest.mark.usefixtures("browser_errors")
