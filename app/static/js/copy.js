@@ -6,7 +6,7 @@ document.addEventListener("click", async (event) => {
   if (!button) return;
   const source = document.getElementById(button.dataset.copy);
   const text = (source.value ?? source.textContent).trim();
-  const label = button.textContent;
+  const label = (button.dataset.label ??= button.textContent); // not "Copied", of a second click
   try {
     await navigator.clipboard.writeText(text);
     button.textContent = "Copied";
