@@ -128,12 +128,14 @@ def test_sizes_of_data_are_whole_numbers_and_empty_rows_are_left_out(embedded_si
 def test_a_new_phase_takes_the_rules_of_the_last_one_but_not_its_dates(embedded_site: Site) -> None:
     with embedded_site.writing() as session:
         organiser = make_organiser(session)
-        challenge = make_challenge(session, organiser=organiser, freeze=Freeze.DATE, freezes_at=START, quota_count=7)
+        quota = {"quota_count": 1, "quota_period_seconds": 24 * 3600}
+        challenge = make_challenge(session, organiser=organiser, freeze=Freeze.DATE, freezes_at=START, **quota)
         page, email = f"/organise/{challenge.slug}/phases", organiser.email
     with signed_in(embedded_site, email) as client:
         answer = client.get(f"{page}/new")
         form = answer.text
-        assert re.search(r'name="quota_count"[^>]* value="7"', form)
+        assert re.search(r'name="quota_count"[^>]* value="1"', form)
+        assert "1 submission every day<" in form
         chosen = re.search(r'name="freeze" value="(\w+)" checked', form)
         fields = {
             "csrf_token": token_of(answer),
