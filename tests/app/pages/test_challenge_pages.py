@@ -8,7 +8,8 @@ from lxml import html
 
 from tests.support.browsing import signed_in
 from tests.support.challenge_pages import PAGE
-from tests.support.factories import make_challenge, make_organiser, make_truth
+from tests.support.factories import make_challenge, make_organiser, make_truth, make_user
+from tests.support.scored import make_published
 from tests.support.site import Site
 from vocboard.app.challenges.models import Visibility
 from vocboard.app.challenges.phases import phase_named
@@ -99,6 +100,22 @@ def test_what_is_archived_before_its_deadline_is_not_said_to_have_closed(embedde
         text = client.get("/").text
     assert "Closed <time" not in text
     assert "Archived <time" in text
+
+
+def test_final_results_link_to_the_leaderboards_of_their_phase(embedded_site: Site) -> None:
+    with embedded_site.writing() as session:
+        organiser = make_organiser(session)
+        challenge = make_challenge(session, organiser=organiser, opens_at=now() - timedelta(days=9))
+        rules = PhaseRules(competitions=("comp1",), opens_at=now() - timedelta(days=1))
+        phase_changes.add_phase(session, challenge=challenge, user=organiser, key="late", title="Late", rules=rules)
+        make_published(session, challenge, make_user(session), "A method", 0.5)
+        challenge.archived_at = now()
+        path = f"/challenges/{challenge.slug}"
+    with embedded_site.client() as client:
+        section = html.fromstring(client.get(path).text).xpath('//section[@aria-labelledby="results-title"]')[0]
+    links = [link for link in section.xpath(".//a/@href") if "/leaderboards" in link]
+    assert links
+    assert all(link.endswith("?phase=main") for link in links), links
 
 
 def test_tabs_show_what_the_organisers_say(embedded_site: Site) -> None:
