@@ -11,7 +11,6 @@ function show(theme) {
   button.querySelector("[data-theme-name]").textContent = `Colours: ${theme}. Change.`;
   button.title = `Colours: ${theme}`;
   for (const drawing of button.querySelectorAll("[data-for]")) drawing.toggleAttribute("hidden", drawing.dataset.for !== theme);
-  document.dispatchEvent(new CustomEvent("themechange"));
 }
 
 if (button) {
