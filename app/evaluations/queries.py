@@ -9,6 +9,7 @@ from sqlalchemy import Select, and_, func, select
 from sqlalchemy.orm import Session, aliased, selectinload
 
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion, Scoring, TruthState
+from vocboard.app.database import Base
 from vocboard.app.evaluations import curves, diagnosis_tasks
 from vocboard.app.evaluations.models import (
     CompetitionResult,
@@ -174,26 +175,38 @@ def in_order_of_evaluation(
 ) -> Sequence[Scored]:
     """Return what has been scored in a phase, published or not, and whatever has become of it since.
 
-    By the first evaluation of each submission: re-scores do not change the order. Rehearsals are left out.
+    By the first evaluation of each submission: re-scores do not change the order. What was withdrawn or disqualified
+    before a re-score has the last score that counted. Rehearsals are left out.
 
     Args:
         user_ids: only submissions of these people.
         competition: only this one.
     """
     first = select(func.min(Evaluation.created_at)).where(Evaluation.submission_id == Submission.id)
+    rescores = Base.metadata.tables["rescores"].c
+    never_counted = select(rescores.scoring_id).where(rescores.scoring_id.is_not(None), rescores.state != "applied")
+    last = (
+        select(Evaluation.id)
+        .join(Scoring, Scoring.id == Evaluation.scoring_id)
+        .where(Evaluation.submission_id == Submission.id)
+        .where(func.coalesce(Scoring.begun_with_id, Scoring.id).not_in(never_counted))
+        .order_by(Evaluation.created_at.desc())
+        .limit(1)
+        .correlate(Submission)
+        .scalar_subquery()
+    )
+    counted = func.coalesce(Submission.current_evaluation_id, last)
     query = (
-        _current(
-            select(
-                Submission.id,
-                CompetitionResult.competition,
-                Measure.metric,
-                Measure.mean,
-                CompetitionResult.not_entered,
-            )
-            .select_from(Evaluation)
-            .join(CompetitionResult, CompetitionResult.evaluation_id == Evaluation.id)
-            .join(Measure, and_(Measure.result_id == CompetitionResult.id, Measure.position == 0))
+        select(
+            Submission.id,
+            CompetitionResult.competition,
+            Measure.metric,
+            Measure.mean,
+            CompetitionResult.not_entered,
         )
+        .select_from(Submission)
+        .join(CompetitionResult, CompetitionResult.evaluation_id == counted)
+        .join(Measure, and_(Measure.result_id == CompetitionResult.id, Measure.position == 0))
         .where(
             Submission.phase_id == phase_id,
             Submission.is_rehearsal.is_(False),

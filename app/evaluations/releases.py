@@ -37,10 +37,10 @@ def releases_of_phase(
         competition: only this one.
     """
     found: defaultdict[uuid.UUID, dict[str, Release]] = defaultdict(dict)
-    ladders: defaultdict[str, list[Scored]] = defaultdict(list)
+    ladders: defaultdict[tuple[str, str], list[Scored]] = defaultdict(list)  # by metric, which an edition may change
     connected = None if user_ids is None else connected_people(session, phase_id, user_ids)
     for one in in_order_of_evaluation(session, phase_id, user_ids=connected, competition=competition):
-        ladders[one.competition].append(one)
+        ladders[one.competition, one.metric].append(one)
     people = people_of_submissions(session, phase_id, user_ids=connected)
     for sequence in ladders.values():
         means = [None if one.not_entered else rounded(one.mean, decimals) for one in sequence]

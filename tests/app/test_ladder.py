@@ -33,7 +33,7 @@ from vocboard.app.leaderboards.shown_statistics import MEAN
 from vocboard.app.leaderboards.statistics import Interval, MethodStatistics, Statistics, digest_of
 from vocboard.app.organising import moderation
 from vocboard.app.pages.board_state import View
-from vocboard.app.participating import publishing
+from vocboard.app.participating import publishing, withdrawing
 from vocboard.app.submissions.models import Submission
 from vocboard.evaluator.names import CurveKind
 
@@ -289,6 +289,31 @@ def test_a_re_score_is_shown_by_the_same_rule_and_in_the_same_order(database: Da
         assert {row.mean.value for row in show_board(session, found, "comp1").rows} <= {
             *world.releases(session).values()
         }
+
+
+class Always(random.Random):
+    """Chance that always has the same score."""
+
+    def random(self) -> float:
+        return self.score
+
+    def __init__(self, score: float) -> None:
+        super().__init__()
+        self.score = score
+
+
+@pytest.mark.parametrize("is_disqualified", [True, False])
+def test_what_a_re_score_leaves_out_counts_with_its_last_score(database: Database, is_disqualified: bool) -> None:
+    with database.writing() as session:
+        world = World(session)
+        correct(session, world.challenge, world.organiser, chance=Always(0.9), is_kept=False)
+        if is_disqualified:
+            given = {"reason": "Trained on the test set", "site": "https://voc.example"}
+            moderation.disqualify(session, submission_id=world.ids["First"], user=world.organiser, **given)
+        else:
+            withdrawing.withdraw(session, submission_id=world.ids["First"], user=world.ada)
+        correct(session, world.challenge, world.organiser, chance=Always(0.517))
+        assert world.releases(session) == {**dict.fromkeys(world.ids), "First": 0.51, "Bobs": 0.52}
 
 
 def test_incomplete_entries_are_not_released_and_do_not_count(database: Database) -> None:

@@ -16,8 +16,14 @@ from vocboard.app.rescores import queue, service, switch
 from vocboard.evaluator.version import VERSION
 
 
-def correct(session: Session, challenge: Challenge, organiser: User, *, chance: random.Random) -> None:
-    """Re-score all submissions with corrected ground truth, and apply it; each gets a random score in the class car."""
+def correct(
+    session: Session, challenge: Challenge, organiser: User, *, chance: random.Random, is_kept: bool = True
+) -> None:
+    """Re-score all submissions with corrected ground truth, and apply it; each gets a random score in the class car.
+
+    Args:
+        is_kept: false to discard it instead.
+    """
     found = complete(session, challenge.id)
     version = make_truth(session, found, current=False)
     rescore = service.start(
@@ -33,6 +39,9 @@ def correct(session: Session, challenge: Challenge, organiser: User, *, chance: 
         item.finished_at = now()
     session.flush()
     switch.make_ready(session, rescore)
+    if not is_kept:
+        service.discard(session, rescore_id=rescore.id, user=organiser)
+        return
     service.request_apply(session, rescore_id=rescore.id, user=organiser)
     session.flush()
     assert switch.apply(session, rescore)
