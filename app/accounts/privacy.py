@@ -16,6 +16,7 @@ class Fate(StrEnum):
     LEFT = "you leave; what a team with others has submitted stays with it"
     CHOSEN = "published results stay, under the published name or without a name, as you choose; the rest is withdrawn"
     PUBLIC_STAY = "those with public answers stay, without a name; the others are deleted"
+    DECLINED_STAY = "those that were declined stay, without a name and your answers; the others are deleted"
     KEPT = "stays, without a name"
     FORGOTTEN = "deleted, what waits once it is sent"
     EXPIRES = "stays until its time is over"
@@ -75,7 +76,7 @@ STORED: Mapping[str, Stored] = {
     "admission_requests": Stored(
         "Your requests to take part in challenges: your answers, and what organisers decided",
         "as long as the challenge",
-        Fate.DELETED,
+        Fate.DECLINED_STAY,
     ),
     "terms_acceptances": Stored(
         "Which terms of challenges you accepted, and when; their organisers can download it",

@@ -34,10 +34,13 @@ NO_SUCH_REQUEST = "This request does not exist. The person may have withdrawn it
 def page_of_requests(
     session: Session, challenge_id: uuid.UUID, *, page: int = 1, per_page: int = PER_PAGE
 ) -> Page[AdmissionRequest]:
-    """Return requests of a challenge with people and phases, open ones first, then by time; for organisers."""
-    query = select(AdmissionRequest).join(AdmissionRequest.phase)
-    query = query.options(contains_eager(AdmissionRequest.phase), joinedload(AdmissionRequest.user))
-    of_challenge = query.where(ChallengePhase.challenge_id == challenge_id)
+    """Return requests of a challenge with people and phases, open ones first, then by time; for organisers.
+
+    Those of deleted accounts are left out.
+    """
+    query = select(AdmissionRequest).join(AdmissionRequest.phase).join(AdmissionRequest.user)
+    query = query.options(contains_eager(AdmissionRequest.phase), contains_eager(AdmissionRequest.user))
+    of_challenge = query.where(ChallengePhase.challenge_id == challenge_id, User.mailbox_hash.is_(None))
     is_decided = AdmissionRequest.state != RequestState.OPEN
     ordered = of_challenge.order_by(is_decided, AdmissionRequest.created_at, AdmissionRequest.id)
     return paginate(session, ordered, page=page, per_page=per_page)

@@ -20,7 +20,7 @@ from vocboard.app.accounts.privacy import DELETED_WITH_ACCOUNT, EMAIL
 from vocboard.app.accounts.registration import registered_domain
 from vocboard.app.audit import service as audit
 from vocboard.app.challenges.bans import ban_from
-from vocboard.app.challenges.models import Ban, Challenge, ChallengeOrganiser
+from vocboard.app.challenges.models import Ban, Challenge, ChallengeOrganiser, RequestState
 from vocboard.app.database import Base, now
 from vocboard.app.errors import ConflictError, NotSignedInError
 from vocboard.app.leaderboards import freezing
@@ -185,6 +185,10 @@ def _remove_rows(session: Session, user: User) -> None:
     session.execute(update(unfinished).where(unfinished.c.user_id == user.id).values(expired))
     questions = tables["questions"]
     session.execute(delete(questions).where(questions.c.user_id == user.id, ~questions.c.is_public))
+    asked = tables["admission_requests"]
+    is_own, is_declined = asked.c.user_id == user.id, asked.c.state == RequestState.DECLINED
+    session.execute(delete(asked).where(is_own, ~is_declined))
+    session.execute(update(asked).where(is_own).values(answers=[]))  # who registers again cannot ask again
     told = tables["notifications"]
     session.execute(delete(told).where(told.c.about_id == user.id))
     for name, column in DELETED_WITH_ACCOUNT.items():

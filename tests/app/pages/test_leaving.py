@@ -16,29 +16,31 @@ from sqlalchemy import func, select
 from tests.app.pages.test_signing_in_pages import path_of, the_mail
 from tests.support.browsing import from_here, send_form, sign_in, signed_in, token_of
 from tests.support.clock import Clock
-from tests.support.factories import PASSWORD, ban, make_challenge, make_organiser, make_token, make_user
+from tests.support.factories import PASSWORD, ban, change_rules, make_challenge, make_organiser, make_token, make_user
 from tests.support.jobs import send_due
 from tests.support.mail import link_in
 from tests.support.phases import complete
 from tests.support.scored import make_published
 from tests.support.site import Site
-from vocboard.app.accounts import removal
+from vocboard.app.accounts import registration, removal
 from vocboard.app.accounts import service as accounts
 from vocboard.app.accounts.models import Role, User
 from vocboard.app.accounts.own_data import COLUMNS, OF_TEAM
 from vocboard.app.accounts.privacy import STORED, Fate
 from vocboard.app.audit import service as audit
 from vocboard.app.audit.models import AuditEvent
-from vocboard.app.challenges import organisers
+from vocboard.app.challenges import admission_requests, organisers
 from vocboard.app.challenges.bans import bans_of_people
-from vocboard.app.challenges.models import Ban, ChallengeOrganiser
+from vocboard.app.challenges.models import Admission, Ban, ChallengeOrganiser
 from vocboard.app.challenges.phases import phases_of
+from vocboard.app.challenges.rules import AdmissionQuestion
 from vocboard.app.database import Base, Database, now
+from vocboard.app.errors import ConflictError
 from vocboard.app.leaderboards import freezing
 from vocboard.app.leaderboards.models import FrozenLeaderboard
 from vocboard.app.messaging.delivery import UndeliverableError
 from vocboard.app.messaging.models import OutgoingMail
-from vocboard.app.participating import publishing, teams
+from vocboard.app.participating import admission, publishing, teams
 from vocboard.app.submissions import quota
 from vocboard.app.submissions.models import Method, State, Submission
 from vocboard.app.teams.models import TeamMember, TeamRole
@@ -287,6 +289,27 @@ def test_deleting_the_account_gives_no_extra_quota(embedded_site: Site, by_reset
         assert bans_of_people(session, user_ids=[world.id], challenge_id=world.challenge.id)
         assert session.scalar(select(func.count()).where(User.mailbox_hash.is_not(None))) == 0
         publishing.unpublish(session, submission_id=world.ids[1], user=session.get_one(User, world.id))
+
+
+def test_a_declined_request_to_take_part_outlives_the_account(embedded_site: Site) -> None:
+    with embedded_site.writing() as session:
+        organiser, person = make_organiser(session), make_user(session, email=EMAIL)
+        challenge = make_challenge(session, organiser=organiser, admission=Admission.REQUEST)
+        questions = [AdmissionQuestion(question="Where do you work?")]
+        change_rules(session, challenge, organiser, admission_questions=questions)
+        given = {"challenge": complete(session, challenge.id), "phase_key": "main"}
+        asked = admission.ask(session, user=person, answers={"Where do you work?": "Quillfeather Institute"}, **given)
+        given_to = {"challenge": given["challenge"], "user": organiser, "request_id": asked.id}
+        admission_requests.decline(session, **given_to, reason="Only labs.")
+    with signed_in(embedded_site, EMAIL) as client:
+        delete(client, "without_name")
+    assert "admission_requests.answers" not in rows_with(embedded_site, PERSONAL)
+    with embedded_site.writing() as session:
+        assert admission_requests.page_of_requests(session, challenge.id).items == ()
+        new = make_user(session, email=EMAIL, confirmed=False)
+        person = registration.confirm(session, user=new, settings=embedded_site.settings)
+        with pytest.raises(ConflictError, match="declined your request"):
+            admission.ask(session, user=person, answers={"Where do you work?": "A lab"}, **given)
 
 
 def test_a_team_keeps_its_results_and_gets_another_owner(embedded_site: Site) -> None:
