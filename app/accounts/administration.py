@@ -10,7 +10,7 @@ from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from vocboard.app import rate_limits
-from vocboard.app.accounts import links, queries
+from vocboard.app.accounts import links, queries, removal
 from vocboard.app.accounts.models import LinkPurpose, Role, User, WebSession, mailbox
 from vocboard.app.accounts.password_changes import revoke_tokens, set_hash
 from vocboard.app.accounts.people import normalised_email
@@ -18,10 +18,17 @@ from vocboard.app.audit import service as audit
 from vocboard.app.database import Base, add_unique, lock_for_transaction, now
 from vocboard.app.errors import ConflictError, NotFoundError
 from vocboard.app.messaging import outbox
+from vocboard.app.settings import Settings
 
 
-def create_user(session: Session, *, person: User, actor: User | None = None) -> User:
+def create_user(session: Session, *, person: User, settings: Settings | None = None, actor: User | None = None) -> User:
     """Add a user created by `new_user` before the transaction.
+
+    Args:
+        settings: to go on from a deleted account of the same mailbox; None not to look for one.
+
+    Returns:
+        The user whose account it is.
 
     Raises:
         ConflictError: the email address or another spelling of it already has an account.
@@ -30,6 +37,10 @@ def create_user(session: Session, *, person: User, actor: User | None = None) ->
         _require_only_account(session, person.email)
     if not add_unique(session, person):
         raise ConflictError(f"{person.email} already has an account.")
+    if settings is not None:
+        confirmed_at = person.email_confirmed_at
+        person = removal.taken_over(session, person, settings, by_operator=True)
+        person.email_confirmed_at = confirmed_at
     audit.record(session, actor=actor, action="user.create", subject=person, details={"role": person.role.value})
     return person
 
@@ -80,14 +91,19 @@ def _remove_webhooks(session: Session, user: User) -> None:
     session.execute(own if user.role is Role.PARTICIPANT else own.where(webhooks.c.challenge_id.not_in(organised)))
 
 
-def confirm(session: Session, *, user: User, actor: User | None = None) -> None:
+def confirm(session: Session, *, user: User, settings: Settings | None = None, actor: User | None = None) -> None:
     """Confirm the address of a user (of this transaction) whose ownership was verified by other means.
+
+    Args:
+        settings: as for `create_user`.
 
     Raises:
         ConflictError: another spelling of the address has an account.
     """
     if not user.is_confirmed:
         _require_only_account(session, user.email)
+        if settings is not None:
+            user = removal.taken_over(session, user, settings, by_operator=True)
         user.email_confirmed_at = now()
         audit.record(session, actor=actor, action="user.confirm", subject=user)
 

@@ -59,35 +59,46 @@ def scrub(session: Session, user: User) -> None:
 
 
 def deleted_with(session: Session, mailbox: str, settings: Settings) -> User | None:
-    """Return the deleted user who had a mailbox, locked; None if nobody had it."""
+    """Return the deleted user who had a mailbox, locked; None if nobody had it.
+
+    Raises:
+        UnsafeSettingsError: this process does not have the key, and there are deleted users.
+    """
+    if session.scalar(select(User.id).where(User.mailbox_hash.is_not(None)).limit(1)) is None:
+        return None
+    settings.require("secret_key")
     hashes = [mailbox_hash(mailbox, server_key=key) for key in keys_of(settings)]
     deleted = select(User).where(User.mailbox_hash.in_(hashes)).order_by(User.created_at, User.id).limit(1)
     return session.scalar(deleted.with_for_update(key_share=True))
 
 
-def taken_over(session: Session, user: User, settings: Settings) -> User:
+def taken_over(session: Session, user: User, settings: Settings, *, by_operator: bool = False) -> User:
     """Return the user whom a confirmed registration makes: a deleted one with the same mailbox, or `user`.
 
     Args:
         user: of this transaction, whose address has just been confirmed.
+        by_operator: who can lift a ban from the server, so that the account is made, but disabled.
 
     Raises:
         ConflictError: the deleted user is banned from the server.
+        UnsafeSettingsError: as `deleted_with`.
     """
     found = deleted_with(session, user.mailbox, settings)
     if found is None:
         return user
     bans = Base.metadata.tables["bans"].c
-    if session.scalar(select(bans.id).where(bans.user_id == found.id, bans.challenge_id.is_(None))) is not None:
+    is_banned = session.scalar(select(bans.id).where(bans.user_id == found.id, bans.challenge_id.is_(None))) is not None
+    if is_banned and not by_operator:
         raise ConflictError("This mailbox cannot have an account on this server. Write to its operators.")
     taken: dict[str, Any] = {
-        name: getattr(user, name) for name in ("email", "mailbox", "name", "affiliation", "password_hash")
+        name: getattr(user, name) for name in ("email", "mailbox", "name", "affiliation", "password_hash", "role")
     }
     taken |= {name: getattr(user, name) for name in ("approved_at", "terms_version", "terms_accepted_at")}
     scrub(session, user)  # first: addresses are unique
     for name, value in taken.items():
         setattr(found, name, value)
-    found.disabled_at = found.mailbox_hash = None
+    found.mailbox_hash = None
+    found.disabled_at = now() if is_banned else None
     audit.record(session, actor=found, action="user.register_again", subject=found)
     return found
 

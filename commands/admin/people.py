@@ -47,7 +47,7 @@ def create_user(call: Call) -> Outcome:
         role=Role(arguments.role),
     )
     with call.writing() as at:
-        administration.create_user(at.session, person=person)
+        administration.create_user(at.session, person=person, settings=at.settings)
     return password if given is None else None
 
 
@@ -91,13 +91,18 @@ def set_role(at: Transaction) -> None:
     administration.set_role(at.session, user=at.person, role=Role(at.arguments.role))
 
 
+@ACTIONS.changes("email")
+def confirm_user(at: Transaction) -> None:
+    """Mark a user's email address as confirmed."""
+    administration.confirm(at.session, user=at.person, settings=at.settings)
+
+
 def _set_state(change: Callable[..., Any], at: Transaction) -> None:
     site = {"site": at.site} if change in NOTIFYING else {}
     change(at.session, user=at.person, **site)
 
 
 for name, change, help_text in (
-    ("confirm-user", administration.confirm, "mark a user's email address as confirmed"),
     ("approve-user", administration.approve, "approve a pending registration"),
     ("reject-user", administration.reject, "reject a pending registration"),
     ("disable-user", administration.disable, "disable an account immediately"),

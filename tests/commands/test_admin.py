@@ -27,9 +27,19 @@ from tests.support.scored import make_scored
 from tests.support.signing_in import sign_in
 from tests.support.trees import write_tree
 from vocboard.app.accounts import administration, service
-from vocboard.app.accounts.models import LinkedIdentity, Scope, SecondFactor
+from vocboard.app.accounts.models import LinkedIdentity, Role, Scope, SecondFactor, User
 from vocboard.app.audit.models import AuditEvent
-from vocboard.app.challenges.models import Admission, Challenge, ChallengePhase, Detail, ExtraQuota, Freeze, TruthState
+from vocboard.app.challenges.bans import ban_from
+from vocboard.app.challenges.models import (
+    Admission,
+    Ban,
+    Challenge,
+    ChallengePhase,
+    Detail,
+    ExtraQuota,
+    Freeze,
+    TruthState,
+)
 from vocboard.app.challenges.phases import PhaseState, current_phase, phases_of
 from vocboard.app.challenges.service import get_organised, get_visible
 from vocboard.app.database import Database, now
@@ -89,6 +99,33 @@ def test_a_password_is_made_up_and_shown_unless_given(
     assert admin("create-user", "eve@lab.example", "--name", "Eve", "--password-stdin") == 0
     assert capsys.readouterr().out == ""
     sign_in(embedded, "eve@lab.example", "a password of my own")
+
+
+@pytest.mark.parametrize("is_banned", [False, True])
+@pytest.mark.parametrize("command", ["create-user", "confirm-user"])
+def test_an_account_goes_on_from_a_deleted_one_of_the_mailbox(
+    embedded: Database, settings: Settings, command: str, is_banned: bool
+) -> None:
+    with embedded.writing() as session:
+        challenge = make_challenge(session, organiser=make_user(session, role=Role.ADMINISTRATOR))
+        person = make_user(session, email="ada@lab.example")
+        for challenge_id in [challenge.id, *[None] * is_banned]:
+            session.add(Ban(user_id=person.id, challenge_id=challenge_id, reason="Two accounts"))
+    assert admin("delete-user", "ada@lab.example", "--results", "without-name") == 0
+    if command == "confirm-user":
+        with embedded.writing() as session:
+            make_user(session, email="ada+2@lab.example", name="Ada", confirmed=False)
+        assert admin("confirm-user", "ada+2@lab.example") == 0
+    else:
+        assert admin("create-user", "ada+2@lab.example", "--name", "Ada", "--role", "organiser") == 0
+    with embedded.writing() as session:
+        [found] = session.scalars(select(User).where(User.email == "ada+2@lab.example"))
+        assert (found.id, found.name, found.is_confirmed, found.is_approved) == (person.id, "Ada", True, True)
+        assert found.role is (Role.ORGANISER if command == "create-user" else Role.PARTICIPANT)
+        assert (found.disabled_at is not None) is is_banned
+        assert ban_from(session, user_id=person.id, challenge_id=challenge.id) is not None
+    if is_banned:
+        assert admin("lift-ban", "ada+2@lab.example") == 0
 
 
 @pytest.mark.parametrize(
