@@ -149,12 +149,14 @@ def current_phase(challenge: Challenge, at: datetime) -> Phase:
 
 
 def leaderboard_phase(challenge: Challenge, at: datetime) -> Phase:
-    """Return the phase whose leaderboards are shown unless another is named: the current one, once it has opened."""
+    """Return the phase whose leaderboards are shown unless another is named: the current one, once it has opened.
+
+    Until the current one has ground truth, the last one that has opened and has some, if there is one.
+    """
     current = current_phase(challenge, at)
-    if current.has_opened(at):
-        return current
     opened = [phase for phase in phases_of(challenge) if phase.has_opened(at)]
-    return opened[-1] if opened else current
+    ready = [phase for phase in opened if phase.scoring_id is not None]
+    return current if current in ready else (ready or opened or [current])[-1]
 
 
 def phase_named(challenge: Challenge, key: str) -> Phase:

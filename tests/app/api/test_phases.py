@@ -87,6 +87,14 @@ def test_a_phase_without_ground_truth_does_not_take_the_place_of_one_that_accept
     assert {phase["key"]: phase["state"] for phase in found["phases"]} == {"main": "open", "next": "not_ready"}
 
 
+def test_leaderboards_stay_at_the_last_phase_with_ground_truth(world: World, clock: Clock) -> None:
+    assert world.add("next", image_set="val", opens_at=later(1), leaderboard_from=later(5)).status_code == 201
+    clock.offset = 2 * DAY
+    with world.site.client() as visitor:
+        assert visitor.get(PATH).json()["current_phase"] == "next"
+        assert visitor.get(f"{PATH}/leaderboards/comp1").json()["phase"] == "main"
+
+
 def test_all_that_is_wrong_with_a_phase_is_told(world: World) -> None:
     answer = world.add("Main!", title="", quota_count=0, freeze="date", opens_at=later(2), closes_at=later(1))
     assert answer.status_code == 422
