@@ -241,17 +241,20 @@ def shown_on_all_tabs(read: ReadChallenge, at: datetime, *, is_preview: bool = F
 
 def dates_of(challenge: Challenge, at: datetime) -> list[ChallengeDate]:
     """Return the dates of a challenge in their order, with today; those that will never come are left out."""
-    phases = phases_of(challenge)
+    phases, archived_at = phases_of(challenge), challenge.archived_at
     by_instant: dict[tuple[datetime, str], list[str]] = {}
     for phase in phases:
         of = f"{phase.title}: " if len(phases) > 1 else ""
         rules = phase.rules
-        found = [
+        of_submissions = [
             (rules.opens_at, "submissions open"),
             (rules.closes_at, "submissions close"),
+            (phase.freezes_at, "ranks are final"),
+        ]
+        found = [one for one in of_submissions if not (archived_at and one[0] and one[0] > archived_at)]
+        found += [
             (None if phase.is_leaderboard_visible(at) else rules.leaderboard_from, "leaderboards appear"),
             (rules.anonymous_until if phase.is_anonymous(at) else None, "names appear"),
-            (phase.freezes_at, "ranks are final"),
         ]
         for instant, what in found:
             if instant is not None:
@@ -260,11 +263,11 @@ def dates_of(challenge: Challenge, at: datetime) -> list[ChallengeDate]:
         ChallengeDate(of + _sentence(found), instant, is_past=instant <= at)
         for (instant, of), found in by_instant.items()
     ]
-    if challenge.archived_at is not None:
-        dated.append(ChallengeDate("Archived", challenge.archived_at, is_past=True))
+    if archived_at is not None:
+        dated.append(ChallengeDate("Archived", archived_at, is_past=True))
     dated.append(ChallengeDate("Today", at, is_today=True))
     in_order = sorted(dated, key=lambda each: (each.at or at, each.is_today))
-    if phases[-1].rules.closes_at is None and challenge.archived_at is None:
+    if phases[-1].rules.closes_at is None and archived_at is None:
         in_order.append(ChallengeDate("No deadline", None))
     return in_order
 

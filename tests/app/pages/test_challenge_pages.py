@@ -98,6 +98,8 @@ def test_what_is_archived_before_its_deadline_is_not_said_to_have_closed(embedde
         challenge.archived_at = now()
     with embedded_site.client() as client:
         text = client.get("/").text
+        page = html.fromstring(client.get(f"/challenges/{challenge.slug}").text)
+    assert page.xpath('//ol[@class="dates"]/li/span/text()') == ["Submissions open", "Archived", "Today"]
     assert "Closed <time" not in text
     assert "Archived <time" in text
 
