@@ -12,6 +12,7 @@ from vocboard.app.accounts import addresses, administration, identities, second_
 from vocboard.app.accounts.models import Role, Scope, User
 from vocboard.app.accounts.passwords import hashed
 from vocboard.app.accounts.people import new_user, valid_email
+from vocboard.app.administering import people
 from vocboard.app.audit import service as audit
 from vocboard.app.errors import NotFoundError
 from vocboard.app.participating.leaving import Naming, delete_account
@@ -97,6 +98,12 @@ def confirm_user(at: Transaction) -> None:
     administration.confirm(at.session, user=at.person, settings=at.settings)
 
 
+@ACTIONS.changes("email")
+def enable_user(at: Transaction) -> None:
+    """Enable a disabled account; a ban from the whole server is lifted."""
+    people.enable(at.session, user=at.person, actor=at.user, site=at.site)
+
+
 def _set_state(change: Callable[..., Any], at: Transaction) -> None:
     site = {"site": at.site} if change in NOTIFYING else {}
     change(at.session, user=at.person, **site)
@@ -106,7 +113,6 @@ for name, change, help_text in (
     ("approve-user", administration.approve, "approve a pending registration"),
     ("reject-user", administration.reject, "reject a pending registration"),
     ("disable-user", administration.disable, "disable an account immediately"),
-    ("enable-user", administration.enable, "enable a disabled account"),
     ("end-sessions", administration.end_sessions, "sign a user out everywhere, and revoke the API tokens"),
     ("resend-confirmation", administration.resend_confirmation, "send another link to confirm the email address"),
 ):

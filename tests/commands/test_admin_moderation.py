@@ -102,6 +102,8 @@ def test_an_operator_bans_from_the_server(database: Database, submission: Submis
     with database.reading() as session:
         assert session.get_one(Submission, submission.id).state is State.DISQUALIFIED
         assert session.scalars(select(User.disabled_at).where(User.email == "ada@lab.example")).one() is not None
+    assert admin("enable-user", "ada@lab.example") == 0  # which lifts the ban
+    assert admin("ban", "ada@lab.example", "--reason", "Two accounts.", "--results", "disqualify") == 0
     assert admin("lift-ban", "ada@lab.example") == 0
     assert admin("lift-ban", "ada@lab.example") == 1
     assert (
