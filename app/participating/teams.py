@@ -18,6 +18,7 @@ from vocboard.app.accounts.people import valid_email
 from vocboard.app.accounts.secret_tokens import digest, new_secret
 from vocboard.app.audit import service as audit
 from vocboard.app.challenges import queries as challenge_queries
+from vocboard.app.challenges.bans import bans_of_people
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.challenges.phases import require_not_archived
 from vocboard.app.database import now
@@ -240,15 +241,17 @@ def accept(session: Session, *, token: str, user: User, bring_team: bool = False
 def remove(session: Session, *, team_id: uuid.UUID, user: User, user_id: uuid.UUID) -> None:
     """Leave a team, or remove somebody from it, which owners can. What was submitted stays with the team.
 
-    Invitations of somebody who is removed are withdrawn: otherwise, the person could come back by one.
+    Who is banned can go at any time, because the team takes no part until then. Invitations of somebody who is removed
+    are withdrawn: otherwise, the person could come back by one.
 
     Raises:
         NotFoundError: the person is not in the team, or there is no such member.
         ForbiddenError: the person does not own the team.
         ConflictError: it is its only member, or its only owner; teams of the challenge can no longer change.
     """
-    team = get(session, team_id, user) if user_id == user.id else _owned(session, team_id, user)
-    _require_open(team.challenge)
+    team = get(session, team_id, user) if user_id == user.id else _owned(session, team_id, user, even_closed=True)
+    is_banned = bans_of_people(session, user_ids=[user_id], challenge_id=team.challenge_id)
+    (require_not_archived if is_banned else _require_open)(team.challenge)
     lock_team(session, team.id)
     members = {member.user_id: member for member in members_of(session, team.id)}
     leaving = members.get(user_id)

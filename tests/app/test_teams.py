@@ -319,7 +319,10 @@ def test_a_team_with_a_banned_member_takes_no_part(backend: Backend) -> None:
     with backend.database.writing() as session:
         with pytest.raises(ForbiddenError, match="banned Bob"):
             publishing.publish(session, submission_id=made.id, user=ada)
+        found = complete(session, challenge.id)
+        found.teams_until = now() - timedelta(days=1)
         teams.remove(session, team_id=team.id, user=ada, user_id=bob.id)
+        found.teams_until = None
         publishing.publish(session, submission_id=made.id, user=ada)
         _, token = teams.invite(session, team_id=team.id, user=ada, site=SITE)
         with pytest.raises(ForbiddenError, match="banned you"):
