@@ -17,6 +17,7 @@ from tests.support.phases import complete
 from tests.support.services import REAL
 from vocboard.app.audit.models import AuditEvent
 from vocboard.app.errors import ConflictError, ForbiddenError, InvalidInputError
+from vocboard.app.evaluations.results import visible_evaluation, visible_means
 from vocboard.app.jobs.models import Kind
 from vocboard.app.organising import archiving
 from vocboard.app.organising import moderation as submissions
@@ -206,6 +207,20 @@ def test_a_failed_submission_gives_its_quota_back(case: Case) -> None:
     assert "The ground truth was wrong." in (row.failure or "")
     with pytest.raises(ConflictError, match="already failed"):
         case.do(submissions.fail, reason="Again.")
+
+
+def test_a_failed_submission_has_no_result(case: Case) -> None:
+    def results() -> tuple[int, int]:
+        with case.backend.database.reading() as session:
+            one = queries.get_for(session, case.submission_id, case.owner)
+            evaluation = visible_evaluation(session, one, queries.access_of(session, one, case.owner))
+            return len(evaluation.results if evaluation else ()), len(
+                visible_means(session, [one], for_organisers=False)
+            )
+
+    assert results() == (1, 1)
+    case.do(submissions.fail, reason="The ground truth was wrong.")
+    assert results() == (0, 0)
 
 
 # Several at once
