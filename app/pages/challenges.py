@@ -20,7 +20,7 @@ from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges import terms
 from vocboard.app.challenges.admission_requests import own_requests
 from vocboard.app.challenges.editions import edition_of
-from vocboard.app.challenges.models import Admission, Audience, Challenge, ChallengeFile, FileKind
+from vocboard.app.challenges.models import Admission, Audience, Challenge, ChallengeFile, FileKind, RequestState
 from vocboard.app.challenges.phase_people import is_admitted as is_listed
 from vocboard.app.challenges.phases import (
     Phase,
@@ -298,7 +298,8 @@ def _steps(session: Session, challenge: Challenge, user: User | None, at: dateti
         return ()
     steps = []
     if phase.rules.admission is Admission.REQUEST and not (user and is_listed(session, phase, user)):
-        has_asked = user is not None and phase.id in own_requests(session, challenge.id, user)
+        request = own_requests(session, challenge.id, user).get(phase.id) if user is not None else None
+        has_asked = request is not None and request.state is not RequestState.ADMITTED  # else that has ended
         steps.append("See your request" if has_asked else "Ask to take part")
     current = terms.current(session, challenge.id)
     if current is not None:

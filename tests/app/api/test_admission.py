@@ -11,6 +11,7 @@ import httpx
 import pytest
 from sqlalchemy import delete, select
 
+from tests.support.browsing import signed_in
 from tests.support.clock import Clock
 from tests.support.factories import make_challenge, make_organiser, make_token, make_user
 from tests.support.services import REAL
@@ -213,6 +214,18 @@ def test_a_person_asks_is_declined_and_another_one_is_admitted(
     log = people["olga"].get(f"{PATH}/log").text
     for said in ("asked to be admitted", "declined ada’s request", "admitted bob@lab.example", "withdrew the request"):
         assert said in log
+
+
+def test_whose_admission_has_ended_is_told_to_ask_again(embedded_site: Site, people: dict[str, httpx.Client]) -> None:
+    olga, page = people["olga"], "/challenges/harbour"
+    olga.patch(PATH, json={"admission": "request"})
+    request = people["bob"].post(REQUESTS, json={}).json()["id"]
+    with signed_in(embedded_site, "bob@lab.example") as browser:
+        assert "See your request" in browser.get(page).text
+        olga.post(f"{REQUESTS}/{request}/admit")
+        [admission] = olga.get(f"{PATH}/admissions").json()
+        assert olga.delete(f"{PATH}/admissions/{admission['id']}").status_code == 204
+        assert "Ask to take part" in browser.get(page).text
 
 
 def test_two_organisers_decide_on_one_request_at_once(site: Site, racing: dict[str, httpx.Client]) -> None:
