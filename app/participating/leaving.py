@@ -87,7 +87,8 @@ def delete_account(
         administration.require_another_administrator(session, person)
     for team in _leave_teams(session, person):
         _leave_results(session, person, team, naming)
-    _keep_bans(session, person)
+    if person.is_confirmed:  # else the address may be another person's
+        _keep_bans(session, person)
     outbox.put(session, to=person.email, template="account-deleted", site=settings.public_url)
     outbox.forget(session, email=person.email, name=person.name)
     _remove_rows(session, person)
@@ -192,5 +193,7 @@ def _remove_rows(session: Session, user: User) -> None:
     told = tables["notifications"]
     session.execute(delete(told).where(told.c.about_id == user.id))
     for name, column in DELETED_WITH_ACCOUNT.items():
+        if column == EMAIL and not user.is_confirmed:
+            continue
         value = user.email if column == EMAIL else user.id
         session.execute(delete(tables[name]).where(tables[name].c[column] == value))

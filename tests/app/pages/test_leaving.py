@@ -31,7 +31,8 @@ from vocboard.app.audit import service as audit
 from vocboard.app.audit.models import AuditEvent
 from vocboard.app.challenges import admission_requests, organisers
 from vocboard.app.challenges.bans import bans_of_people
-from vocboard.app.challenges.models import Admission, Ban, ChallengeOrganiser
+from vocboard.app.challenges.models import Admission, Ban, ChallengeOrganiser, PhaseAdmission
+from vocboard.app.challenges.phase_people import is_admitted
 from vocboard.app.challenges.phases import phases_of
 from vocboard.app.challenges.rules import AdmissionQuestion
 from vocboard.app.database import Base, Database, now
@@ -40,7 +41,7 @@ from vocboard.app.leaderboards import freezing
 from vocboard.app.leaderboards.models import FrozenLeaderboard
 from vocboard.app.messaging.delivery import UndeliverableError
 from vocboard.app.messaging.models import OutgoingMail
-from vocboard.app.participating import admission, publishing, teams
+from vocboard.app.participating import admission, leaving, publishing, teams
 from vocboard.app.submissions import quota
 from vocboard.app.submissions.models import Method, State, Submission
 from vocboard.app.teams.models import TeamMember, TeamRole
@@ -289,6 +290,20 @@ def test_deleting_the_account_gives_no_extra_quota(embedded_site: Site, by_reset
         assert bans_of_people(session, user_ids=[world.id], challenge_id=world.challenge.id)
         assert session.scalar(select(func.count()).where(User.mailbox_hash.is_not(None))) == 0
         publishing.unpublish(session, submission_id=world.ids[1], user=session.get_one(User, world.id))
+
+
+def test_what_is_decided_about_an_address_outlives_an_account_that_has_not_confirmed_it(embedded_site: Site) -> None:
+    with embedded_site.writing() as session:
+        challenge, imported = make_challenge(session), make_user(session)
+        session.add(Ban(user_id=imported.id, challenge_id=challenge.id, email=EMAIL, reason="Two accounts"))
+        session.add(PhaseAdmission(phase_id=challenge.main_phase.id, email=EMAIL))
+        waiting = make_user(session, email=EMAIL, confirmed=False)
+        given = {"naming": leaving.Naming.KEEP_NAME, "settings": embedded_site.settings}
+        leaving.delete_account(session, user=waiting, **given)
+        person = make_user(session, email=EMAIL)
+        assert bans_of_people(session, user_ids=[person.id], challenge_id=challenge.id)
+        [phase] = phases_of(complete(session, challenge.id))
+        assert is_admitted(session, phase, person)
 
 
 def test_a_declined_request_to_take_part_outlives_the_account(embedded_site: Site) -> None:
