@@ -155,8 +155,8 @@ def leaderboard_phase(challenge: Challenge, at: datetime) -> Phase:
     """
     current = current_phase(challenge, at)
     opened = [phase for phase in phases_of(challenge) if phase.has_opened(at)]
-    ready = [phase for phase in opened if phase.scoring_id is not None]
-    return current if current in ready else (ready or opened or [current])[-1]
+    shown = [phase for phase in opened if phase.scoring_id is not None] or opened
+    return current if current in shown else (shown or [current])[-1]
 
 
 def phase_named(challenge: Challenge, key: str) -> Phase:

@@ -18,11 +18,13 @@ from tests.support.site import Site
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges import service
 from vocboard.app.challenges.models import Admission, Challenge, GroundTruthVersion, Visibility
-from vocboard.app.challenges.phases import PhaseState, phase_named
+from vocboard.app.challenges.phases import PhaseState, leaderboard_phase, phase_named
+from vocboard.app.challenges.rules import PhaseRules
 from vocboard.app.database import now
 from vocboard.app.errors import ForbiddenError
 from vocboard.app.intake.submitting import check_admitted
 from vocboard.app.leaderboards.models import Rescore, RescoreState
+from vocboard.app.organising import phase_changes
 from vocboard.app.submissions.quota import quotas
 
 DAY = timedelta(days=1)
@@ -85,6 +87,15 @@ def test_a_phase_without_ground_truth_does_not_take_the_place_of_one_that_accept
     found = world.client.get(PATH).json()
     assert found["current_phase"] == "main"
     assert {phase["key"]: phase["state"] for phase in found["phases"]} == {"main": "open", "next": "not_ready"}
+
+
+def test_without_ground_truth_leaderboards_are_those_of_the_current_phase(embedded_site: Site) -> None:
+    with embedded_site.writing() as session:
+        challenge = make_challenge(session, ready=False)
+        rules = PhaseRules(opens_at=now() - DAY / 2, closes_at=now() - DAY / 4, competitions=("comp1",))
+        given = {"key": "short", "title": "Short", "user": make_organiser(session), "rules": rules}
+        phase_changes.add_phase(session, challenge=challenge, **given)
+        assert leaderboard_phase(complete(session, challenge.id), now()).is_main
 
 
 def test_leaderboards_stay_at_the_last_phase_with_ground_truth(world: World, clock: Clock) -> None:
