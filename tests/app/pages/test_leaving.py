@@ -41,6 +41,7 @@ from vocboard.app.leaderboards import freezing
 from vocboard.app.leaderboards.models import FrozenLeaderboard
 from vocboard.app.messaging.delivery import UndeliverableError
 from vocboard.app.messaging.models import OutgoingMail
+from vocboard.app.organising import moderation
 from vocboard.app.participating import admission, leaving, publishing, teams
 from vocboard.app.submissions import quota
 from vocboard.app.submissions.models import Method, State, Submission
@@ -325,6 +326,20 @@ def test_a_declined_request_to_take_part_outlives_the_account(embedded_site: Sit
         person = registration.confirm(session, user=new, settings=embedded_site.settings)
         with pytest.raises(ConflictError, match="declined your request"):
             admission.ask(session, user=person, answers={"Where do you work?": "A lab"}, **given)
+
+
+def test_what_is_not_published_when_the_account_is_deleted_stays_so(embedded_site: Site) -> None:
+    world, given = World(embedded_site), {"site": "https://voc.example"}
+    with embedded_site.writing() as session:
+        _, winner, draft = (session.get_one(Submission, id_) for id_ in world.ids)
+        moderation.disqualify(session, submission_id=winner.id, user=world.organiser, reason="A mistake", **given)
+        draft.state, draft.publish_when_scored = State.FAILED, True
+    with signed_in(embedded_site, EMAIL) as client:
+        delete(client, "keep_name")
+    with embedded_site.writing() as session:
+        moderation.reinstate(session, submission_id=winner.id, user=world.organiser, **given)
+        assert session.get_one(Submission, winner.id).published_at is None
+        assert not session.get_one(Submission, draft.id).publish_when_scored
 
 
 def test_a_team_keeps_its_results_and_gets_another_owner(embedded_site: Site) -> None:
