@@ -103,7 +103,9 @@ async def come_back(
         else:
             attempt = attempt_of(visit, "", "")
             found = await to_thread.run_sync(visit.signing_in.sign_in_as, visit.database, attempt, proven)
-            response = _new(settings, proven, path) if found is None else answer_to(visit, found, path)
+            # Who has an account needs the link of an email no more, and it would lead to the provider again.
+            page, path = (path, "/") if path.startswith(f"{ADDRESS}?") else (NEW, path)
+            response = _new(settings, proven, page, path) if found is None else answer_to(visit, found, path)
     except ServiceError as error:
         if user is not None:
             response = await to_thread.run_sync(partial(_page, visit, error=error))
@@ -121,11 +123,10 @@ def _link(database: Database, settings: Settings, user: User, proven: ProvenIden
         identities.link(session, user=stored, proven=proven, settings=settings)
 
 
-def _new(settings: Settings, proven: ProvenIdentity, path: str) -> Response:
+def _new(settings: Settings, proven: ProvenIdentity, page: str, path: str) -> Response:
     """Lead to the page for identities without an account, or back to the link in the email that has asked for this."""
-    response = go_to(path if path.startswith(f"{ADDRESS}?") else NEW)
-    next_path = "/" if path.startswith(f"{ADDRESS}?") else path
-    cookies.IDENTITY.set(response, settings, _ticket(settings, proven, next_path), NEW_ACCOUNT_WITHIN)
+    response = go_to(page)
+    cookies.IDENTITY.set(response, settings, _ticket(settings, proven, path), NEW_ACCOUNT_WITHIN)
     return response
 
 

@@ -193,6 +193,8 @@ def test_an_address_that_is_free_is_confirmed_by_email(site: Site) -> None:
         assert client.get(forged).status_code == 404
         assert client.get(link).headers["location"] == NEW
         assert send_form(client, NEW, name="New").headers["location"] == "/submissions?done=registered"
+        asked = client.get(client.get(link).headers["location"]).headers["location"]
+        assert client.get(approved(asked, "nobody")).headers["location"] == "/", "not the link, which would ask again"
     assert len(accounts(site)["new@lab.example"]) == 1
 
 
