@@ -17,7 +17,9 @@ from vocboard.app.intake.models import UploadKind
 from vocboard.app.intake.organisers import redraw_from_thread
 from vocboard.app.intake.validation import Validator
 from vocboard.app.organising import archiving, copying
+from vocboard.app.settings import Environment
 from vocboard.app.storage.stores import archive_store
+from vocboard.app.submissions.queries import any_archive
 from vocboard.app.transfer.exporting import begin_export
 from vocboard.app.transfer.importing import import_challenge as import_from
 from vocboard.app.transfer.importing_people import addresses_in, report_of
@@ -93,16 +95,18 @@ def import_challenge(call: Call) -> Outcome:
 
     Prints all that is wrong with the file.
     """
-    arguments = call.arguments
+    arguments, store = call.arguments, archive_store(call.settings)
     with call.reading() as at:
         user = at.user
+        if call.settings.environment is Environment.EMBEDDED and not any_archive(at.session):
+            store.set_up()  # as the web application does, which may not have started yet
     try:
         uploader = Place(user.id, "", UploadKind.CHALLENGE, 0, is_new=False)
         with contextlib.closing(Validator(call.settings)) as validator:
             import_it = partial(
                 import_from,
                 call.database,
-                archive_store(call.settings),
+                store,
                 arguments.file,
                 user=user,
                 slug=arguments.slug,

@@ -1,5 +1,6 @@
 """`vocboard admin` moderates, bans, exports and imports; the log names the operator."""
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -130,6 +131,18 @@ def test_an_operator_exports_imports_archives_and_deletes(
     assert admin("archive-challenge", "autumn") == 0
     assert admin("delete-draft", "autumn") == 1
     assert "has submissions" in capsys.readouterr().err
+
+
+def test_an_operator_imports_before_the_server_has_started(
+    submission: Submission, sqlite_template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, directory = tmp_path / "spring.tar", tmp_path / "new"
+    assert admin("export-challenge", "spring", str(file)) == 0
+    directory.mkdir()
+    monkeypatch.setenv("VOCBOARD_DATABASE_URL", f"sqlite:///{shutil.copy(sqlite_template, directory / 'new.sqlite3')}")
+    monkeypatch.setenv("VOCBOARD_DATA_DIRECTORY", str(directory))
+    assert admin("create-user", "olga@lab.example", "--name", "Olga", "--role", "organiser") == 0
+    assert admin("import-challenge", str(file), "--organiser", "olga@lab.example") == 0
 
 
 def test_an_operator_adds_organisers_and_hands_over(database: Database, submission: Submission) -> None:
