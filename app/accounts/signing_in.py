@@ -144,7 +144,8 @@ class SignInService:
         """
         client = rate_limits.network(attempt.address)
         email = normalised_email(attempt.email) or "not an email address"
-        line = _pair(client, f"{email} {attempt.known_browser}")  # known browsers do not wait for others
+        known = await to_thread.run_sync(self._known_name, database, attempt, email) if attempt.known_browser else ""
+        line = _pair(client, f"{email} {known}")  # known browsers do not wait for others
         async with self._queue.turn(line, client=client):
             found = await to_thread.run_sync(self._look_up, database, attempt, client, email)
             await sleep(found.delay_seconds)
@@ -160,6 +161,12 @@ class SignInService:
             if passwords.is_outdated(found.user.password_hash):
                 renewed = await self._work.hashed(attempt.password, client=own_turn)
             return await to_thread.run_sync(self._start, database, attempt, found.user, renewed, client)
+
+    def _known_name(self, database: Database, attempt: Attempt, email: str) -> str:
+        """Return the name of a browser that signed in to this account before; empty for any other, whatever it says."""
+        with database.reading() as session:
+            user = queries.user_by_email(session, email)
+        return (user and browser_name(attempt.known_browser, user, self._key)) or ""
 
     def _look_up(self, database: Database, attempt: Attempt, client: str, email: str) -> _Found:
         with database.reading() as session:

@@ -106,10 +106,12 @@ def test_a_browser_that_signed_in_before_is_not_delayed(
     assert waited[1] > 0.0
 
 
+@pytest.mark.parametrize("cookie", ["", "invented {}"])
 def test_parallel_attempts_are_counted_one_after_the_other(
-    database: Database, sign_in_service: SignInService, waited: list[float]
+    database: Database, sign_in_service: SignInService, waited: list[float], cookie: str
 ) -> None:
-    attempt(sign_in_service, database, *(Attempt(EMAIL, "wrong password", HERE) for _ in range(8)))
+    each = (Attempt(EMAIL, "wrong password", HERE, "", cookie.format(number)) for number in range(8))
+    attempt(sign_in_service, database, *each)
     assert waited == [0.0] * 5 + [1.0, 2.0, 4.0]
 
 
