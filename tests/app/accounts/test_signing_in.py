@@ -9,6 +9,7 @@ from sqlalchemy import select
 from tests.support.factories import PASSWORD, make_token, make_user
 from vocboard.app import rate_limits
 from vocboard.app.accounts import service, signing_in
+from vocboard.app.accounts.account_service import AccountService
 from vocboard.app.accounts.models import WebSession
 from vocboard.app.accounts.password_work import PasswordWork
 from vocboard.app.accounts.signing_in import Attempt, SignInQueue, SignInService
@@ -113,6 +114,19 @@ def test_parallel_attempts_are_counted_one_after_the_other(
     each = (Attempt(EMAIL, "wrong password", HERE, "", cookie.format(number)) for number in range(8))
     attempt(sign_in_service, database, *each)
     assert waited == [0.0] * 5 + [1.0, 2.0, 4.0]
+
+
+def test_the_right_password_among_many_at_once_is_not_confirmed(database: Database) -> None:
+    with database.writing() as session:
+        user = make_user(session, email=EMAIL)
+    accounts = AccountService(Settings(), database, PasswordWork(at_once=1))
+
+    async def all_of_them() -> list[object]:
+        guesses = (*["wrong password"] * 3 * rate_limits.PASSWORD_CHECK.count, PASSWORD)
+        verified = (accounts.verify(user, guess, field="password", address=HERE) for guess in guesses)
+        return await asyncio.gather(*verified, return_exceptions=True)
+
+    assert isinstance(asyncio.run(all_of_them())[-1], LimitedError)
 
 
 def test_sign_ins_sessions_and_tokens_of_a_person_are_capped(
