@@ -34,7 +34,7 @@ from vocboard.app.forms import cleaned
 from vocboard.app.settings import OpenIdProvider, Settings
 
 ANSWER_WITHIN = timedelta(minutes=10)
-SECONDS_FOR_ANSWER = 10.0  # of the provider, for all requests of one sign-in together
+SECONDS_FOR_ANSWER = 10.0  # of the provider, for each request of a sign-in
 MAX_ANSWER_BYTES = 512 * 1024
 MAX_AT_ONCE = 32  # sign-ins of one web process that wait for a provider
 KEPT_SECONDS = 3600.0  # configuration and keys
