@@ -117,17 +117,24 @@ class Client:
         text = self._connection.get_text(path("challenges", slug, "edition"), accept=EDITION_MEDIA_TYPE)
         return understood(lambda answer: editions.read_text(answer, slug), text)
 
-    def image_sets(self, slug: str) -> ImageSets:
-        """Return the public part of a challenge's test set, for validating results before submission."""
-        text = self._connection.get_text(path("challenges", slug, "image-sets"), accept="application/json")
-        return understood(ImageSets.from_json, text)
+    def image_sets(self, slug: str, *, phase: str | None = None) -> ImageSets:
+        """Return the public part of a phase's test set, for validating results before submission.
 
-    def download(self, challenge: str, directory: str | PathLike[str]) -> "DownloadedFiles":
+        Args:
+            slug: short name of the challenge.
+            phase: key of the phase. Default: the current one.
+        """
+        return understood(ImageSets.from_json, self._image_sets_json(slug, phase))
+
+    def download(
+        self, challenge: str, directory: str | PathLike[str], *, phase: str | None = None
+    ) -> "DownloadedFiles":
         """Write the edition file and the image sets of a challenge into a directory, to check and convert offline.
 
         Args:
             challenge: its short name.
             directory: created if it does not exist; files of an earlier download are replaced.
+            phase: key of the phase whose image sets to write; part of their file name. Default: the current one.
 
         Raises:
             OSError: the directory cannot be written to.
@@ -135,11 +142,12 @@ class Client:
         where = path("challenges", challenge, "edition")
         edition = self._connection.get_text(where, accept=EDITION_MEDIA_TYPE)
         name = understood(lambda answer: editions.read_text(answer, challenge), edition).name
-        image_sets = self._connection.get_text(path("challenges", challenge, "image-sets"), accept="application/json")
+        image_sets = self._image_sets_json(challenge, phase)
         understood(ImageSets.from_json, image_sets)
         folder = Path(directory)
         folder.mkdir(parents=True, exist_ok=True)
-        found = DownloadedFiles(folder / f"{name}.toml", folder / f"{name}-image-sets.json")
+        of_phase = "" if phase is None else f"-{phase}"
+        found = DownloadedFiles(folder / f"{name}.toml", folder / f"{name}-image-sets{of_phase}.json")
         for file, text in ((found.edition, edition), (found.image_sets, image_sets)):
             with whole_file(file) as unfinished:
                 unfinished.write_text(text, encoding="utf-8")
@@ -432,6 +440,10 @@ class Client:
     def export_account(self) -> Mapping[str, Sequence[Mapping[str, Any]]]:
         """Return what the server stores about the user, by table."""
         return understood(dict, self._connection.get("/account/export"))
+
+    def _image_sets_json(self, challenge: str, phase: str | None) -> str:
+        where = path("challenges", challenge, "image-sets")
+        return self._connection.get_text(where, phase_parameter(phase), accept="application/json")
 
     def _changed(self, identifier: str, change: str, body: Mapping[str, Any] | None = None) -> Submission:
         return understood(submission, self._connection.post(path("submissions", identifier, change), body))

@@ -28,6 +28,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--challenge", metavar="CHALLENGE", help="save its edition file and image sets, to check results offline"
     )
     parser.add_argument(
+        "--phase", metavar="KEY", help="with --challenge: phase whose image sets to save (default: the current one)"
+    )
+    parser.add_argument(
         "--output",
         metavar="PATH",
         type=Path,
@@ -38,8 +41,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Save files, and print where they are."""
+    if arguments.phase is not None and arguments.challenge is None:
+        raise MisuseError("--phase needs --challenge: an archive is saved whatever its phase")
     try:
-        files = _of_challenge(arguments) if arguments.challenge else [_archive(arguments)]
+        if arguments.challenge:
+            files, image_set = _of_challenge(arguments)
+        else:
+            files, image_set = [_archive(arguments)], None
     except OSError as error:
         raise ClientError(f"cannot write the file: {error}") from error
     if arguments.json:
@@ -49,7 +57,8 @@ def run(arguments: argparse.Namespace) -> int:
             print(f"Saved {printable(str(file))}")
         if arguments.challenge:
             edition, image_sets = (printable(str(file)) for file in files)
-            print(f"To check results: vocboard validate {edition} results.tar.gz --image-sets {image_sets}")
+            of_phase = "" if image_set is None else f" --image-set {printable(image_set)}"
+            print(f"To check results: vocboard validate {edition} results.tar.gz --image-sets {image_sets}{of_phase}")
     return DONE
 
 
@@ -80,13 +89,16 @@ def _save(chunks: Iterator[bytes], file: Path, sha256: str) -> None:
             raise NetworkError("the download is damaged: its hash is not that of the archive; try again")
 
 
-def _of_challenge(arguments: argparse.Namespace) -> list[Path]:
+def _of_challenge(arguments: argparse.Namespace) -> tuple[list[Path], str | None]:
+    """Return the files, and the image set of the phase if it is not that of the edition."""
     with connect(arguments.server, as_visitor=True) as connection:
         address = connection.address
         try:
-            connection.get(path("challenges", arguments.challenge))
+            found = connection.get(path("challenges", arguments.challenge))
         except MisdirectedError as error:
             raise wrong_name(connection, error, arguments.challenge) from error
     with Client(address) as client:
-        found = client.download(arguments.challenge, arguments.output or Path())
-    return [found.edition, found.image_sets]
+        files = client.download(arguments.challenge, arguments.output or Path(), phase=arguments.phase)
+    key = arguments.phase or found.get("current_phase")
+    image_set = next((phase.get("image_set") for phase in found.get("phases", ()) if phase["key"] == key), None)
+    return [files.edition, files.image_sets], image_set

@@ -4,14 +4,24 @@ import io
 import json
 import os
 import sys
+from datetime import timedelta
 from pathlib import Path
 
 import httpx
 import pytest
+from sqlalchemy import update
 
 import vocboard
-from tests.commands.board import Board, pseudo_terminal, submit
+from tests.commands.board import EDITION, Board, pseudo_terminal, submit
+from tests.support.factories import make_challenge, make_image_sets, make_organiser, make_truth
+from vocboard.app.challenges.ground_truth import pack_image_sets
+from vocboard.app.challenges.models import GroundTruthVersion
+from vocboard.app.challenges.rules import PhaseRules
+from vocboard.app.database import now
+from vocboard.app.evaluations.scorings import make_current, start_scoring
+from vocboard.app.organising.phase_changes import add_phase
 from vocboard.commands.main import main
+from vocboard.evaluator.editions import for_image_set
 
 pytestmark = pytest.mark.usefixtures("own_settings", "participant")
 
@@ -138,6 +148,31 @@ def test_what_is_needed_offline_is_saved(archive: Path, tmp_path: Path, capsys: 
     assert main(["download", "--challenge", "voc", "--output", str(tmp_path), "--json"]) == 0
     edition, image_sets = json.loads(capsys.readouterr().out)["files"]
     assert main(["validate", edition, str(archive), "--image-sets", image_sets]) == 0
+
+
+def test_the_image_sets_of_each_phase_are_saved(
+    board: Board, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with board.database.writing() as session:
+        organiser = make_organiser(session)
+        challenge = make_challenge(session, organiser=organiser, slug="two")
+        rules = PhaseRules(competitions=("comp3",), opens_at=now() - timedelta(days=2))
+        phase = add_phase(
+            session, challenge=challenge, user=organiser, key="dev", title="Dev", rules=rules, image_set="val"
+        )
+        truth = make_truth(session, challenge, current=False)
+        truth.phase_id, truth.image_sets = phase.id, pack_image_sets(make_image_sets(for_image_set(EDITION, "val")))
+        scoring = start_scoring(session, challenge=challenge, version=truth)
+        make_current(session, challenge=challenge, scoring=scoring, actor=None, phase_id=phase.id)
+        files = update(GroundTruthVersion).where(GroundTruthVersion.challenge_id == challenge.id)
+        session.execute(files.values(sha256=None))  # without their files, no worker starts
+    for options, name, option in (([], "image-sets", ""), (["--phase", "dev"], "image-sets-dev", " --image-set val")):
+        assert main(["download", "--challenge", "two", "--output", str(tmp_path), *options]) == 0
+        file = tmp_path / f"VOC2012-{name}.json"
+        assert capsys.readouterr().out.endswith(f" --image-sets {file}{option}\n")
+        assert json.loads(file.read_text())["image_sets"][0]["name"] == ("val" if option else "test")
+    assert main(["download", "--challenge", "two", "--phase", "nowhere"]) == 2
+    assert "no such phase" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
