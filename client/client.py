@@ -25,7 +25,7 @@ from vocboard.client.answers import (
 from vocboard.client.archive import OutgoingArchive
 from vocboard.client.connection import Connection
 from vocboard.client.editing import Changes, changes_body, submission_form
-from vocboard.client.errors import ClientError
+from vocboard.client.errors import ClientError, UnexpectedAnswerError
 from vocboard.client.following import follow
 from vocboard.client.messages import (
     Announcement,
@@ -41,6 +41,7 @@ from vocboard.client.publishing import publish_body
 from vocboard.client.resumable import UploadListener
 from vocboard.client.scores import Board, CompetitionScores, board
 from vocboard.client.teams import Team, team
+from vocboard.client.terminal import printable
 from vocboard.client.webhooks import Delivery, Webhook, delivery, webhook
 from vocboard.evaluator import editions
 from vocboard.evaluator.editions import Edition
@@ -115,7 +116,7 @@ class Client:
     def edition(self, slug: str) -> Edition:
         """Return the edition of a challenge: its classes, competitions and rules."""
         text = self._connection.get_text(path("challenges", slug, "edition"), accept=EDITION_MEDIA_TYPE)
-        return understood(lambda answer: editions.read_text(answer, slug), text)
+        return _edition(text, slug)
 
     def image_sets(self, slug: str, *, phase: str | None = None) -> ImageSets:
         """Return the public part of a phase's test set, for validating results before submission.
@@ -141,7 +142,7 @@ class Client:
         """
         where = path("challenges", challenge, "edition")
         edition = self._connection.get_text(where, accept=EDITION_MEDIA_TYPE)
-        name = understood(lambda answer: editions.read_text(answer, challenge), edition).name
+        name = _edition(edition, challenge).name
         image_sets = self._image_sets_json(challenge, phase)
         understood(ImageSets.from_json, image_sets)
         folder = Path(directory)
@@ -447,3 +448,13 @@ class Client:
 
     def _changed(self, identifier: str, change: str, body: Mapping[str, Any] | None = None) -> Submission:
         return understood(submission, self._connection.post(path("submissions", identifier, change), body))
+
+
+def _edition(text: str, slug: str) -> Edition:
+    try:
+        return editions.read_text(text, slug)
+    except editions.EditionFileError as error:
+        mistakes = "; ".join(map(printable, str(error).splitlines()))
+        raise UnexpectedAnswerError(
+            f"the edition needs an extension that is not installed here, or a newer vocboard: {mistakes}"
+        ) from error

@@ -13,6 +13,7 @@ import httpx
 import pytest
 
 from vocboard.client.archive import OutgoingArchive
+from vocboard.client.client import Client
 from vocboard.client.connection import Connection
 from vocboard.client.errors import (
     ClientError,
@@ -24,6 +25,7 @@ from vocboard.client.errors import (
     RefusedError,
     UnexpectedAnswerError,
 )
+from vocboard.evaluator import editions
 from vocboard.evaluator.problems import Problem, Severity
 
 SERVER = "https://voc.example.org"
@@ -205,6 +207,15 @@ def test_another_media_type_than_asked_for_is_not_passed_on() -> None:
         connection(handler).get_text("/board", accept="text/csv")
 
 
+def test_an_edition_that_needs_an_extension_is_named_as_such(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    text = editions.source("VOC2007").replace("[tasks.detection]", "[tasks.keypoints]\n[tasks.detection]")
+    monkeypatch.setattr(Connection, "get_text", lambda *_, **__: text)
+    with Client(SERVER, TOKEN) as client:
+        for read in (client.edition, lambda slug: client.download(slug, tmp_path)):
+            with pytest.raises(ClientError, match=r"needs an extension .* voc:\d+: .*keyp"):
+                read("voc")
+
+
 def test_a_silent_event_stream_times_out() -> None:
     def handler(request: httpx.Request) -> httpx.Response:
         raise httpx.ReadTimeout("silence")
@@ -318,6 +329,7 @@ UPLOAD = """
 import resource, sys
 from pathlib import Path
 from vocboard.client.archive import OutgoingArchive
+from vocboard.client.client import Client
 from vocboard.client.connection import Connection
 with Connection(sys.argv[1], None) as server, OutgoingArchive(Path(sys.argv[2])) as archive:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
