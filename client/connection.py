@@ -119,18 +119,32 @@ class Connection:
         return answer.text
 
     def chunks(self, path: str) -> Iterator[bytes]:
-        """Read a file of any size in pieces.
+        """Read a file of any size in pieces. After a lost connection, only the rest is requested.
 
         Raises:
             ClientError: see `client.errors`.
         """
-        octets = {"Accept": "application/octet-stream"}
-        try:
-            # The server may have the file elsewhere; the token is sent to no other host.
-            with self._client.stream("GET", path, headers=octets, follow_redirects=True) as answer:
-                yield from self._successful(answer if answer.is_success else whole(answer, self.address)).iter_raw()
-        except httpx.RequestError as error:
-            raise self._unreachable(error) from error
+        received, pauses = 0, [*PAUSES_SECONDS]
+        while True:
+            headers = {"Accept": "application/octet-stream"} | ({"Range": f"bytes={received}-"} if received else {})
+            wait = 0.0
+            try:
+                # The server may have the file elsewhere; the token is sent to no other host.
+                with self._client.stream("GET", path, headers=headers, follow_redirects=True) as answer:
+                    wait = retry_after(answer) or 0.0
+                    if not pauses or answer.status_code not in TEMPORARY_STATUSES or wait > MAX_PAUSE_SECONDS:
+                        self._successful(answer if answer.is_success else whole(answer, self.address))
+                        if received and answer.status_code != httpx.codes.PARTIAL_CONTENT:
+                            raise self._unexpected()
+                        for piece in answer.iter_raw():
+                            received, pauses = received + len(piece), [*PAUSES_SECONDS]
+                            yield piece
+                        return
+            except httpx.RequestError as error:
+                lost = self._unreachable(error)
+                if not pauses or isinstance(lost, CertificateError):
+                    raise lost from error
+            self._sleep(max(pauses.pop(0), wait))
 
     def patch(self, path: str, body: Mapping[str, Any]) -> Answer:
         """Send a PATCH request; see `post`."""

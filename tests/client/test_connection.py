@@ -81,6 +81,26 @@ def test_reading_outlasts_bad_moments_of_network_and_server() -> None:
     assert len(pauses) == 2
 
 
+def test_a_download_goes_on_where_its_connection_was_lost() -> None:
+    content, pauses, ranges = b"0123456789", [], []
+
+    def cut_off() -> Iterator[bytes]:
+        yield content[:6]
+        raise httpx.ReadError("reset")
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        ranges.append(request.headers.get("Range"))
+        if len(ranges) == 2:
+            return httpx.Response(503, headers={"Retry-After": "7"})
+        return (
+            httpx.Response(206, content=iter([content[6:]])) if ranges[-1] else httpx.Response(200, content=cut_off())
+        )
+
+    assert b"".join(connection(handler, pauses).chunks("/archive")) == content
+    assert ranges == [None, "bytes=6-", "bytes=6-"]
+    assert pauses == [0.5, 7]
+
+
 def test_reading_gives_up_after_a_few_attempts() -> None:
     attempts: list[str] = []
 
@@ -88,9 +108,11 @@ def test_reading_gives_up_after_a_few_attempts() -> None:
         attempts.append(request.method)
         raise httpx.ConnectError("Connection refused")
 
-    with pytest.raises(NetworkError, match=r"cannot reach https://voc.example.org \(Connection refused\)"):
-        connection(handler).get("/challenges")
-    assert len(attempts) == 4
+    for read in (lambda server: server.get("/challenges"), lambda server: list(server.chunks("/archive"))):
+        attempts.clear()
+        with pytest.raises(NetworkError, match=r"cannot reach https://voc.example.org \(Connection refused\)"):
+            read(connection(handler))
+        assert len(attempts) == 4
 
 
 def test_waits_as_long_as_an_overloaded_server_asks_within_reason() -> None:
