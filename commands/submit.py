@@ -123,14 +123,18 @@ def run(arguments: argparse.Namespace) -> int:
             if arguments.json:
                 print_json(answer)
             return DONE
-        followed(connection, accepted.id)
-        answer = connection.get(path("submissions", accepted.id))
+        try:
+            followed(connection, accepted.id)
+            answer = connection.get(path("submissions", accepted.id))
+        finally:
+            if arguments.json:  # the submission has its id even if the wait fails
+                print_json(answer)
         ended = understood(submission_details, answer)
         if arguments.markdown is not None:
             _write(arguments.markdown, scores_in_markdown(connection, ended))
     if arguments.json:
-        print_json(answer)
-    elif ended.scores:
+        return exit_status(ended)
+    if ended.scores:
         print(f"\n{scores_in_full(ended)}")
         if ended.published_at is None and not arguments.publish:
             print(f"\nOnly you and the organisers see this. `vocboard publish {printable(ended.id)}` publishes it.")

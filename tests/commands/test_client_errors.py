@@ -18,6 +18,7 @@ from tests.commands.board import Board, pseudo_terminal, submit
 from vocboard.client import credentials
 from vocboard.client.answers import StateEvent, problem, problem_group
 from vocboard.client.connection import Connection
+from vocboard.client.errors import NetworkError
 from vocboard.commands.main import main
 from vocboard.commands.problem_text import group_lines, problem_lines
 
@@ -183,6 +184,24 @@ def test_interrupting_the_wait_says_that_the_submission_goes_on(
         f"vocboard: evaluation continues on the server; see `vocboard status {SUBMISSION}`",
         "vocboard: interrupted",
     ]
+
+
+@pytest.mark.parametrize(("error", "status"), [(NetworkError("lost"), 3), (KeyboardInterrupt(), 130)])
+def test_a_failed_wait_still_gives_scripts_the_submission(
+    participant: str,
+    archive: Path,
+    error: BaseException,
+    status: int,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def failing(*_: object) -> Iterator[StateEvent]:
+        yield StateEvent("queued", 3)
+        raise error
+
+    monkeypatch.setattr("vocboard.commands.submissions.follow", failing)
+    assert submit(archive, "--wait", "--json", "--contributors", "Ann") == status
+    assert json.loads(capsys.readouterr().out)["state"] in ("queued", "evaluating")
 
 
 def test_a_server_that_is_away_is_reported_in_one_line(
