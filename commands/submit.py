@@ -132,15 +132,20 @@ def run(arguments: argparse.Namespace) -> int:
         ended = understood(submission_details, answer)
         if arguments.markdown is not None:
             _write(arguments.markdown, scores_in_markdown(connection, ended))
-    if arguments.json:
-        return exit_status(ended)
-    if ended.scores:
-        print(f"\n{scores_in_full(ended)}")
-        if ended.published_at is None and not arguments.publish:
-            print(f"\nOnly you and the organisers see this. `vocboard publish {printable(ended.id)}` publishes it.")
-    else:
-        print(f"\n{printable(ended.failure or '') or f'The submission is {state_in_words(ended.state, None)}.'}")
+    if not arguments.json:
+        print(f"\n{_outcome(ended, publish=arguments.publish)}")
     return exit_status(ended)
+
+
+def _outcome(ended: SubmissionDetails, *, publish: bool) -> str:
+    if not ended.scores:
+        return printable(ended.failure or "") or f"The submission is {state_in_words(ended.state, None)}."
+    if ended.published_at is not None or publish:
+        return scores_in_full(ended)
+    return (
+        f"{scores_in_full(ended)}\n\n"
+        f"Only you and the organisers see this. `vocboard publish {printable(ended.id)}` publishes it."
+    )
 
 
 def _write(file: Path, text: str) -> None:
