@@ -5,6 +5,7 @@ import argparse
 from vocboard.client.answers import submission, submission_details, understood
 from vocboard.client.connection import Connection
 from vocboard.client.errors import MisuseError
+from vocboard.client.paging import items
 from vocboard.client.paths import path
 from vocboard.commands.connecting import add_online_arguments, connect
 from vocboard.commands.names import submission_id
@@ -12,7 +13,6 @@ from vocboard.commands.reporting import DONE, print_json
 from vocboard.commands.submissions import described, exit_status, followed, listed
 
 LISTED = 20
-PER_PAGE = 200  # the maximum that servers allow
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -51,24 +51,19 @@ def _show(connection: Connection, arguments: argparse.Namespace) -> int:
 
 
 def _list(connection: Connection, arguments: argparse.Namespace) -> int:
-    answer = connection.get("/submissions", {"page": 1, "per_page": PER_PAGE if arguments.all else LISTED})
-    items, total = understood(lambda page: (list(page["items"]), int(page["total"])), answer)
-    page = 1
-    while arguments.all and len(items) < total:
-        page += 1
-        more = understood(
-            lambda answer: list(answer["items"]), connection.get("/submissions", {"page": page, "per_page": PER_PAGE})
-        )
-        if not more:  # some were deleted in the meantime
-            break
-        items += more
+    if arguments.all:
+        found = list(items(connection, "/submissions"))
+        total = len(found)
+    else:
+        answer = connection.get("/submissions", {"per_page": LISTED})
+        found, total = understood(lambda page: (list(page["items"]), int(page["total"])), answer)
     if arguments.json:
-        print_json({"items": items, "total": total})
+        print_json({"items": found, "total": total})
         return DONE
-    if not items:
+    if not found:
         print("No submissions yet.")
         return DONE
-    print(listed([understood(submission, item) for item in items]))
-    if len(items) < total:
-        print(f"\nThe latest {len(items)} of {total}; use `vocboard status --all` to list all.")
+    print(listed([understood(submission, item) for item in found]))
+    if len(found) < total:
+        print(f"\nThe latest {len(found)} of {total}; use `vocboard status --all` to list all.")
     return DONE

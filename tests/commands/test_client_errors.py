@@ -186,6 +186,15 @@ def test_interrupting_the_wait_says_that_the_submission_goes_on(
     ]
 
 
+def test_all_submissions_are_listed_once_while_others_are_added(
+    participant: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lists = {None: ({"items": [{"id": "3"}, {"id": "2"}]}, {"cursor": "2"}), "2": ({"items": [{"id": "1"}]}, None)}
+    monkeypatch.setattr(Connection, "get_page", lambda _, where, parameters: lists[parameters.get("cursor")])
+    assert main(["status", "--all", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"items": [{"id": "3"}, {"id": "2"}, {"id": "1"}], "total": 3}
+
+
 @pytest.mark.parametrize(("error", "status"), [(NetworkError("lost"), 3), (KeyboardInterrupt(), 130)])
 def test_a_failed_wait_still_gives_scripts_the_submission(
     participant: str,
