@@ -14,12 +14,15 @@ from urllib.parse import urlsplit
 
 from pydantic import AwareDatetime, Field, SecretStr, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError
 
 DIRECTORY = "directory"
 MEBIBYTE = 1024 * 1024
 SMALL_PER_LIMIT = 128  # so many small uploads together are as large as one may be
 MIN_SECRET_LENGTH = 32
 MIN_DIFFERENT_CHARACTERS = 8
+_DATABASES = ("postgresql+psycopg", "postgresql", "sqlite")
 _WITH_SECRETS = ("database_url", "broker_url")  # a password is part of them
 _GENERATED_SECRETS = ("secret_key", "proxy_secret", "metrics_token", "webhook_key")
 MAX_PROVIDER_TITLE = 60
@@ -302,6 +305,17 @@ class Settings(BaseSettings):
         """Write the host as browsers do in the Origin header: small letters, no default port. Remove a final slash."""
         value = re.sub(r"^[^:]*://[^/]*", lambda found: found[0].lower(), value.rstrip("/"))
         return re.sub(r"^(https://[^/]*):443(?=/|$)|^(http://[^/]*):80(?=/|$)", r"\1\2", value)
+
+    @field_validator("database_url")
+    @classmethod
+    def _is_a_database(cls, value: str) -> str:
+        try:
+            is_known = not value or make_url(value).drivername in _DATABASES
+        except (ArgumentError, ValueError):  # ValueError: the port is no number
+            is_known = False
+        if not is_known:
+            raise ValueError("use postgresql+psycopg://user:password@host/name, with special characters %-encoded")
+        return value
 
     @field_validator("store", "former_store")
     @classmethod

@@ -45,7 +45,8 @@ def upgrade(database_url: str, revision: str = "head") -> None:
         revision: to stop at, which sets no privileges, unless it is the newest.
 
     Raises:
-        SystemExit: this version cannot migrate the database, which is of a newer version, or older than the baseline.
+        SystemExit: the database cannot be reached, or this version cannot migrate it, because it is of a newer version,
+            or older than the baseline.
     """
     url = make_url(database_url)
     if url.get_backend_name() == "sqlite" and url.database:
@@ -60,6 +61,9 @@ def upgrade(database_url: str, revision: str = "head") -> None:
             raise
         except DBAPIError as error:
             gave_way = getattr(error.orig, "sqlstate", None) == LOCK_NOT_AVAILABLE
+            if error.statement is None and isinstance(error, OperationalError):  # there is no connection
+                shown = url.render_as_string(hide_password=True)
+                raise SystemExit(f"vocboard: the database {shown} cannot be used: {error.orig}") from error
             if is_last or not (gave_way or is_conflict(error)):
                 raise
             _log.warning("a process that uses the database was in the way; trying again: %s", error.orig)

@@ -59,3 +59,17 @@ def test_a_server_does_not_start_with_terms_or_a_mail_server_that_cannot_be_used
     said = capsys.readouterr().err
     assert "VOCBOARD_MAIL_URL: use smtp://" in said
     assert "secret" not in said
+
+
+@pytest.mark.parametrize(
+    "url", ["vocboard", "mysql://a:secret@h/x", "postgresql+psycopg2://a:secret@h/x", "postgresql://a:secret@h:port/x"]
+)
+def test_an_address_of_no_database_is_named(
+    url: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("VOCBOARD_DATABASE_URL", url)
+    for command in (["migrate"], ["worker"], ["admin", "list-users"]):
+        assert main(command) == 2
+        said = capsys.readouterr().err
+        assert "VOCBOARD_DATABASE_URL: use postgresql+psycopg://user:password@host/name" in said
+        assert "secret" not in said

@@ -70,9 +70,11 @@ def test_a_directory_without_a_server_is_named(
     with pytest.raises(SystemExit, match=r"vocboard\.sqlite3 is not migrated"):
         main(["admin", "list-users"])
     monkeypatch.setenv("VOCBOARD_DATABASE_URL", "postgresql+psycopg://vocboard@127.0.0.1:1/vocboard")
-    for command in (["admin", "list-users"], ["migrate"]):
-        assert main(command) == 1
-        assert "/vocboard cannot be used: connection failed" in capsys.readouterr().err
+    assert main(["admin", "list-users"]) == 1
+    assert "/vocboard cannot be used: connection failed" in capsys.readouterr().err
+    for command in (["migrate"], ["serve", "--port", "0"]):
+        with pytest.raises(SystemExit, match="/vocboard cannot be used: connection failed"):
+            main(command)
 
 
 @pytest.fixture
