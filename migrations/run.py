@@ -86,8 +86,11 @@ def require_newest(database_url: str) -> None:
         with closing(Database(database_url)) as database, database.engine.connect() as connection:
             found = MigrationContext.configure(connection).get_current_revision()
     except OperationalError as error:
-        _log.warning("cannot check that the database is migrated: %s", error.orig)
-        return
+        url = make_url(database_url)
+        if url.get_backend_name() != "sqlite" or Path(url.database or "").exists():
+            _log.warning("cannot check that the database is migrated: %s", error.orig)
+            return
+        found = None  # not even its directory is there
     if found == newest:
         return
     shown = make_url(database_url).render_as_string(hide_password=True)

@@ -66,9 +66,11 @@ def settings(sqlite_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 def test_a_directory_without_a_server_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("VOCBOARD_DATA_DIRECTORY", str(tmp_path))
-    with pytest.raises(SystemExit, match=r"vocboard\.sqlite3 is not migrated"):
-        main(["admin", "list-users"])
+    for directory in (tmp_path, tmp_path / "missing"):
+        monkeypatch.setenv("VOCBOARD_DATA_DIRECTORY", str(directory))
+        for command in (["admin", "list-users"], ["worker"]):
+            with pytest.raises(SystemExit, match=r"vocboard\.sqlite3 is not migrated"):
+                main(command)
     monkeypatch.setenv("VOCBOARD_DATABASE_URL", "postgresql+psycopg://vocboard@127.0.0.1:1/vocboard")
     assert main(["admin", "list-users"]) == 1
     assert "/vocboard cannot be used: connection failed" in capsys.readouterr().err
