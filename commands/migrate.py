@@ -2,6 +2,7 @@
 
 import argparse
 
+from vocboard.app import logs
 from vocboard.app.settings import Settings
 from vocboard.migrations import upgrade
 
@@ -13,5 +14,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:  # noqa: ARG001  # all commands have the same signature
     """Run the missing migrations."""
-    upgrade(Settings().database)
+    settings = Settings()
+    logs.configure(settings.log_format)
+    upgrade(settings.database)
     return 0

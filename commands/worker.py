@@ -50,6 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
     worker = create_worker(settings, kinds).Worker(
         pool="prefork",
         loglevel="INFO",
+        quiet=True,  # without Celery's banner, which is no line of a log
         # Workers do not need to communicate: they share the database.
         without_gossip=True,
         without_mingle=True,
