@@ -12,6 +12,7 @@ from vocboard.app.database import Database
 from vocboard.app.leaderboards.models import Rescore, RescoreState
 from vocboard.app.rescores import queries, service
 from vocboard.app.rescores.queries import attention
+from vocboard.app.submissions.models import State, Submission
 from vocboard.commands.admin.actions import (
     ORGANISER,
     SUBMISSION,
@@ -77,13 +78,26 @@ def rescore(call: Call) -> Outcome:
 def evaluate_again(call: Call) -> Outcome:
     """Evaluate one submission again: a failed one at once."""
     with call.writing() as at:
-        _, started = service.evaluate_again(
+        submission, started = service.evaluate_again(
             at.session, submission_id=call.arguments.submission, user=at.user, reason=call.arguments.reason
         )
     if started is None:
-        return "queued"
+        waits = call.arguments.wait or call.arguments.apply
+        return _evaluated(call.database, submission.id) if waits else "queued"
     print(f"re-score {started.id}")
     return _finish(call, started.id)
+
+
+def _evaluated(database: Database, submission_id: UUID) -> str:
+    """Wait until a failed submission has been evaluated again, and return its state."""
+    while True:
+        with database.reading() as session:
+            found = session.get_one(Submission, submission_id)
+        if found.state is State.FAILED:
+            raise ActionError(found.failure_detail or found.failure or "it failed again")
+        if found.state not in (State.QUEUED, State.EVALUATING):
+            return found.state
+        time.sleep(POLL_SECONDS)
 
 
 def _finish(call: Call, rescore_id: UUID) -> Outcome:

@@ -49,7 +49,7 @@ from vocboard.app.messaging import outbox
 from vocboard.app.rescores import service as rescores
 from vocboard.app.settings import Settings
 from vocboard.app.storage.archives import ArchiveStore
-from vocboard.app.submissions.models import State
+from vocboard.app.submissions.models import State, Submission
 from vocboard.commands.admin.rescores import report_when_ready
 from vocboard.commands.main import main
 from vocboard.evaluator.problems import Problem, Severity
@@ -323,6 +323,31 @@ def test_what_becomes_of_a_rescore_is_said_with_the_current_version(
     assert admin(action, named["RESCORE"], "--organiser", "olga@lab.example") == 0
     outcome = {"apply-rescore": "a worker will apply it", "discard-rescore": "discarded"}[action]
     assert capsys.readouterr().out == f"{outcome}; version {named['CURRENT']} is current\n"
+
+
+@pytest.mark.parametrize(
+    ("ended", "status", "said"), [(State.SCORED, 0, "scored\n"), (State.FAILED, 1, "vocboard admin: no truth\n")]
+)
+def test_a_failed_submission_is_waited_for_when_it_is_evaluated_again(
+    ended: State,
+    status: int,
+    said: str,
+    embedded: Database,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    make("olga@lab.example", "organiser", capsys)
+    failed = uuid.UUID(scored_challenge(embedded, is_being_rescored=False)["FAILED"])
+
+    def worker(_: float) -> None:
+        with embedded.writing() as session:
+            submission = session.get_one(Submission, failed)
+            assert submission.state is State.QUEUED
+            submission.state, submission.failure_detail = ended, "no truth"
+
+    monkeypatch.setattr("vocboard.commands.admin.rescores.time.sleep", worker)
+    assert admin("evaluate-again", str(failed), "--organiser", "olga@lab.example", "--wait") == status
+    assert "".join(capsys.readouterr()) == said
 
 
 def test_the_reason_of_a_rescore_is_replaced_when_it_is_applied(
