@@ -8,6 +8,7 @@ from vocboard.client.errors import MisuseError
 from vocboard.commands.progress import Progress
 from vocboard.commands.reporting import DONE, PROBLEMS, say
 from vocboard.evaluator.image_hashes import hash_image, images_below
+from vocboard.evaluator.problems import counted
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -42,5 +43,5 @@ def run(arguments: argparse.Namespace) -> int:
                 count += 1
                 if not sys.stdout.isatty():  # where the list itself is on the terminal, it shows how far it is
                     progress.advance()
-    say(f"{count} images")
+    say(counted(count, "image"))
     return status

@@ -120,7 +120,7 @@ def waiting_versions(session: Session) -> set[uuid.UUID]:
 def _as_stored(problems: Sequence[Problem]) -> list[dict[str, Any]]:
     stored = [problem.as_json() for problem in problems[:MAX_PROBLEMS]]
     if (more := len(problems) - MAX_PROBLEMS) > 0:
-        stored.append(Problem("more_problems", Severity.ERROR, f"There are {more} more problems.").as_json())
+        stored.append(Problem("more_problems", Severity.ERROR, f"{counted(more, 'more problem')}.").as_json())
     return stored
 
 

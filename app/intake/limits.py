@@ -16,6 +16,7 @@ from datetime import datetime, timedelta
 from vocboard.app.database import now
 from vocboard.app.intake.models import UploadKind
 from vocboard.app.settings import Settings
+from vocboard.evaluator.problems import counted
 
 ATTEMPTS_PERIOD = timedelta(hours=1)
 BYTES_PERIOD = timedelta(days=1)  # the longer of the two; older attempts do not count
@@ -123,13 +124,13 @@ def refusal(wanted: Place, others: Collection[Place], limits: Limits) -> str | N
     own = [place for place in others if place.user_id == wanted.user_id]
     own_of_kind = sum(place.kind in kinds_with(wanted.kind) for place in own)
     if own_of_kind >= limits.concurrent:
-        return f"You have {own_of_kind} uploads in progress; {limits.concurrent} are allowed at once."
+        allowed = counted(limits.concurrent, "is", "are")
+        return f"You have {counted(own_of_kind, 'upload')} in progress; {allowed} allowed at once."
     level = pressure(wanted, others, limits)
     from_network = sum(place.network == wanted.network for place in others)
     if from_network >= max(1, limits.concurrent_from_address >> (level or 0)):
-        return (
-            f"There are {from_network} uploads in progress from your network. Try again when one of them has finished."
-        )
+        uploads = counted(from_network, "upload is", "uploads are")
+        return f"{uploads} in progress from your network. Try again when one of them has finished."
     if level is None or (level and own):
         return "The server is busy with other uploads. Try again in a moment."
     return None

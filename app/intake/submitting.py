@@ -30,6 +30,7 @@ from vocboard.app.submissions.pruning import lock_archives
 from vocboard.app.submissions.quota import check_quota
 from vocboard.app.teams.models import Team
 from vocboard.app.teams.queries import locked_team_of, require_none_banned
+from vocboard.evaluator.problems import counted
 from vocboard.evaluator.stored_results.reader_version import READER_VERSION
 
 
@@ -218,6 +219,7 @@ def _check_age(phase: Phase, user: User) -> None:
     allowed_at = (user.email_confirmed_at or now()) + timedelta(days=days)
     if allowed_at > now():
         raise ForbiddenError(
-            f"Only accounts whose email address was confirmed at least {days} days ago can submit to the phase "
-            f"“{phase.title}”. Yours can from {allowed_at:%Y-%m-%d %H:%M} UTC. The organisers can admit you earlier."
+            f"Only accounts whose email address was confirmed at least {counted(days, 'day')} ago can submit to "
+            f"the phase “{phase.title}”. Yours can from {allowed_at:%Y-%m-%d %H:%M} UTC. The organisers can admit you "
+            "earlier."
         )

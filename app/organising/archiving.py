@@ -13,6 +13,7 @@ from vocboard.app.errors import ConflictError, ForbiddenError
 from vocboard.app.leaderboards import freezing
 from vocboard.app.rescores import queries as rescores
 from vocboard.app.submissions.models import State, Submission
+from vocboard.evaluator.problems import counted
 
 _DIRECTLY = {"synchronize_session": False}
 _IS_UNFINISHED = Submission.state.in_((State.QUEUED, State.EVALUATING))
@@ -30,7 +31,8 @@ def archive(session: Session, *, challenge: Challenge, user: User) -> None:
     lock_to_change(session, challenge)
     freezing.freeze_due(session, challenge)
     if number := _count(session, challenge, _IS_UNFINISHED):
-        raise ConflictError(f"{number} submissions are still being evaluated. Archive the challenge afterwards.")
+        unfinished = counted(number, "submission is", "submissions are")
+        raise ConflictError(f"{unfinished} still being evaluated. Archive the challenge afterwards.")
     if (rescore := rescores.any_open(session, challenge.id)) is not None:
         one = "A re-score" if rescore.submission_id is None else "A re-score of one submission"
         raise ConflictError(f"{one} is {rescore.state}. Apply or discard it first: see Overview → Ground truth.")

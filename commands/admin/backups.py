@@ -59,7 +59,7 @@ def backup(call: Call) -> Outcome:
     details = {"backup": taken.name}
     with call.writing() as at:
         audit.record(at.session, actor=None, action="server.back_up", subject=audit.SERVER, details=details)
-    print(f"backup {taken.name}: the database and {taken.files} files, {taken.added} of them new")
+    print(f"backup {taken.name}: the database and {counted(taken.files, 'file')}, {taken.added} of them new")
     if taken.removed:
         print(f"{counted(taken.removed, 'earlier backup')} removed")
     for sha256 in taken.missing:
@@ -93,14 +93,17 @@ def restore(call: Call) -> Outcome:
     with call.writing() as at:
         heartbeats.remove_all(at.session)  # of workers that are not here; watchers would miss them for a day
         audit.record(at.session, actor=None, action="server.restore", subject=audit.SERVER, details={"backup": name})
-    print(f"restored {name}, of vocboard {restored.header.version}: the database and {restored.added} files")
-    print(f"{restored.present} files were there already")
+    print(f"restored {name}, of vocboard {restored.header.version}: the database and {counted(restored.added, 'file')}")
+    there = counted(restored.present, "file was", "files were")
+    print(f"{there} there already")
     for sentence in restored.missing:
         print(sentence)
     if restored.columns:
-        print(f"{restored.columns} submissions lack their columns; workers read their archives again")
+        lack = counted(restored.columns, "submission lacks its", "submissions lack their")
+        print(f"{lack} columns; workers read their archives again")
     if restored.unknown:
-        print(f"{restored.unknown} contents of the store belong to no row; `prune` sets them aside for 7 days")
+        belong = counted(restored.unknown, "content of the store belongs", "contents of the store belong")
+        print(f"{belong} to no row; `prune` sets them aside for 7 days")
     return 1 if restored.missing else 0
 
 

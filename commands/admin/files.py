@@ -24,6 +24,7 @@ from vocboard.evaluator.image_hashes import (
     overlaps,
     parse_list,
 )
+from vocboard.evaluator.problems import counted
 
 ACTIONS = Actions()
 SEPARATE, OVERLAPPING = 0, 1  # exit statuses
@@ -65,7 +66,8 @@ def summary(edition: Edition) -> str:
             ),
         ]
     )
-    return f"{edition.name}: {edition.title}\n{len(edition.classes)} classes: {', '.join(edition.classes)}\n\n{table}"
+    classes = f"{counted(len(edition.classes), 'class', 'classes')}: {', '.join(edition.classes)}"
+    return f"{edition.name}: {edition.title}\n{classes}\n\n{table}"
 
 
 @ACTIONS.runs(
@@ -134,8 +136,8 @@ def move_archives(call: Call) -> Outcome:
         raise ActionError("set VOCBOARD_FORMER_STORE to where the files are now (docs/operators.md, *An object store*)")
     moved, damaged = archive_store(call.settings).bring()
     waiting = ground_truth_inbox(call.settings).bring()
-    print(f"{moved} archives, columns and files of challenges moved")
-    print(f"{waiting} files of the inbox of ground truth moved")
+    print(f"{counted(moved, 'archive, columns or file', 'archives, columns and files')} of challenges moved")
+    print(f"{counted(waiting, 'file')} of the inbox of ground truth moved")
     for sha256 in damaged:
         print(f"{sha256} does not match its hash, and stays where it is", file=sys.stderr)
     return 1 if damaged else 0
@@ -151,8 +153,8 @@ def prune(call: Call) -> Outcome:
     pruned = prune_archives(call.database, store, withdrawn_kept_for=call.settings.withdrawn_archives_kept_for)
     expired = remove_expired(call.database, store)
     return (
-        f"{pruned.withdrawn} archives of withdrawn submissions removed\n"
-        f"{expired} files of expired resumable uploads removed\n"
-        f"{pruned.abandoned} partial files of killed processes removed\n"
-        f"{pruned.unknown} archives without a submission set aside, {pruned.restored} restored"
+        f"{counted(pruned.withdrawn, 'archive')} of withdrawn submissions removed\n"
+        f"{counted(expired, 'file')} of expired resumable uploads removed\n"
+        f"{counted(pruned.abandoned, 'partial file')} of killed processes removed\n"
+        f"{counted(pruned.unknown, 'archive')} without a submission set aside, {pruned.restored} restored"
     )

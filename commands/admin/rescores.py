@@ -26,6 +26,7 @@ from vocboard.commands.admin.actions import (
     read_text,
 )
 from vocboard.commands.progress import Progress
+from vocboard.evaluator.problems import counted
 
 POLL_SECONDS = 0.5
 
@@ -224,7 +225,7 @@ def _print_report(rescore: Rescore) -> None:
     for one in report["competitions"]:
         print(
             f"{one['competition']}: {one['evaluated']} evaluated, {one['published']} published; "
-            f"{one['scores_changed']} scores and {one['ranks_changed']} ranks change"
+            f"{counted(one['scores_changed'], 'score')} and {counted(one['ranks_changed'], 'rank')} change"
         )
     for change in report["changes"]:
         rank, mean = change["rank"], change["mean"]

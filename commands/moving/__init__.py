@@ -26,6 +26,7 @@ from vocboard.commands.moving.results import reports
 from vocboard.commands.moving.values import Values
 from vocboard.commands.reporting import DONE
 from vocboard.evaluator.editions import Competition, Edition
+from vocboard.evaluator.problems import counted
 
 PLATFORMS: Mapping[str, ModuleType] = {"codabench": codabench, "codalab": codalab, "evalai": evalai}
 ADMITTED = {
@@ -176,8 +177,9 @@ def create(connection: Connection, rules: Rules, rows: list[dict[str, Any]], boa
 def _report(draft: Draft, rules: Rules, values: Values, reasons: Mapping[str, str], results: int) -> Iterator[str]:
     """Yield lines that say what is carried over and what is not."""
     yield "Carried over:"
-    pages = f"{len(draft.pages)} pages, {len(rules.challenge.get('description', '')):,} characters"
-    yield f"  {draft.title}: {pages}{', terms' if rules.terms else ''}{f', {results} results' if results else ''}"
+    pages = f"{counted(len(draft.pages), 'page')}, {len(rules.challenge.get('description', '')):,} characters"
+    said = f", {counted(results, 'result')}"
+    yield f"  {draft.title}: {pages}{', terms' if rules.terms else ''}{said if results else ''}"
     for title, phase in rules.listed:
         opens, closes = (written(moment) if moment else "…" for moment in (phase.opens_at, phase.closes_at))
         quota = f"{phase.quota_count} in {duration(timedelta(seconds=phase.quota_period_seconds))}"

@@ -15,6 +15,7 @@ from vocboard.app.leaderboards.reported import MAX_METHOD_LENGTH, MAX_NOTE_LENGT
 from vocboard.client.errors import MisuseError
 from vocboard.client.terminal import printable
 from vocboard.commands.moving.draft import Draft
+from vocboard.evaluator.problems import counted
 
 MAX_WRONG = 10  # errors that are shown
 MAX_BYTES = 10 * 1024**2
@@ -57,7 +58,7 @@ def reports(
             wrong += [f"{path}: result {number}: {field}: {message}" for field, message in error.fields.items()]
     if wrong:
         hint = "Scores are fractions here: give --percent if they are in per cent, or another --results-column."
-        raise MisuseError("\n".join([*wrong[:MAX_WRONG], f"{path}: {len(wrong)} errors. {hint}"]))
+        raise MisuseError("\n".join([*wrong[:MAX_WRONG], f"{path}: {counted(len(wrong), 'error')}. {hint}"]))
     ranking = (one for one in draft.columns if _is_called(score, one.title) or _is_called(score, one.key))
     is_ascending = next((one.is_ascending for one in ranking), False)
     found.sort(key=lambda each: each.mean or 0.0, reverse=not is_ascending)

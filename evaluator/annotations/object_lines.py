@@ -9,6 +9,7 @@ import math
 from collections.abc import Collection, Mapping
 
 from vocboard.evaluator.annotations.model import AnnotatedObject, Annotation, AnnotationError, text_lines
+from vocboard.evaluator.problems import counted
 
 FORMAT = "<image> <left> <top> <right> <bottom> <class>"
 
@@ -44,7 +45,7 @@ def read_lines(data: bytes, images: Collection[str], classes: Collection[str]) -
 def _object(fields: list[str], images: Collection[str], classes: Collection[str]) -> AnnotatedObject:
     """Return the object of a line; raises `ValueError` with the reason if it is invalid."""
     if len(fields) != len(FORMAT.split()):
-        raise ValueError(f"{len(fields)} fields, expected {FORMAT}")
+        raise ValueError(f"{counted(len(fields), 'field')}, expected {FORMAT}")
     image, *corners, name = fields
     if image not in images:
         raise ValueError(f"image {image!r} is not in the test set")

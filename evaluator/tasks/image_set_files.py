@@ -11,6 +11,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from vocboard.evaluator.image_sets import Key
+from vocboard.evaluator.problems import counted
 from vocboard.evaluator.problems.trees import TreeProblems, some
 from vocboard.evaluator.result_files.fields import MAX_OBJECT_INDEX
 from vocboard.evaluator.rules import Edition
@@ -178,7 +179,7 @@ class ImageSetFiles:
                 yield line
             elif line.fields:
                 expected = " or ".join(str(count) for count in fields)
-                self._report("wrong_fields", f"{len(line.fields)} fields, expected {expected}", name, line)
+                self._report("wrong_fields", f"{counted(len(line.fields), 'field')}, expected {expected}", name, line)
 
     def _image(self, name: str, line: Line, images: Mapping[str, int]) -> int | None:
         image = images.get(line.fields[0])

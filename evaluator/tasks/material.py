@@ -73,7 +73,7 @@ class Material:
                 continue
             objects = self.objects(name)
             if index > len(objects):
-                wrong = f"image {name} has {len(objects)} objects, none with index {index}"
+                wrong = f"image {name} has {counted(len(objects), 'object')}, none with index {index}"
             elif objects[index - 1].name != PERSON:
                 wrong = f"object {index} of image {name} is a {objects[index - 1].name}, expected a {PERSON}"
             else:

@@ -370,17 +370,19 @@ def test_a_list_of_rescores_says_which_must_be_confirmed(
     named = scored_challenge(embedded, is_being_rescored=True)
     assert admin("rescores", "scored", "--organiser", "olga@lab.example") == 0
     assert re.search(r" ready +version", capsys.readouterr().out)
+    changed = {"competition": "comp3", "evaluated": 1, "published": 1, "scores_changed": 1, "ranks_changed": 0}
     with embedded.writing() as session:
         rescore = session.get_one(Rescore, uuid.UUID(named["RESCORE"]))
         rescore.report = {
             **{"images": {"before": 2, "after": 2, "differ": False}, "scored": 1, "lost": 1, "lost_published": 1},
-            **{"competitions": [], "changes": [], "failures": []},
+            **{"competitions": [changed], "changes": [], "failures": []},
         }
     assert admin("rescores", "scored", "--organiser", "olga@lab.example") == 0
     assert re.search(r" attention +version", capsys.readouterr().out)
     assert report_when_ready(embedded, uuid.UUID(named["RESCORE"]), "olga@lab.example") == 0  # of `rescore --wait`
     said = capsys.readouterr().out
     assert "NEEDS ATTENTION: 1 published submission would lose results" in said
+    assert "; 1 score and 0 ranks change" in said
     assert "--organiser olga@lab.example --confirm scored" in said
     assert admin("apply-rescore", named["RESCORE"], "--organiser", "olga@lab.example") == 1
 
@@ -626,5 +628,5 @@ def test_prune_removes_what_nothing_needs_and_says_so(
         incoming.write(b"unknown")
         sha256 = incoming.keep()
     assert admin("prune") == 0
-    assert "1 archives without a submission set aside" in capsys.readouterr().out
+    assert "1 archive without a submission set aside" in capsys.readouterr().out
     assert not stored_path(store, sha256).exists()

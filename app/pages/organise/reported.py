@@ -31,6 +31,7 @@ from vocboard.app.web.csrf import protect_form
 from vocboard.app.web.organised import Organised, OrganisedChallenge
 from vocboard.app.web.routes import Routes
 from vocboard.evaluator.editions import Competition
+from vocboard.evaluator.problems import counted
 
 router = Routes("/organise/{slug}/reported")
 METHOD, MEAN = "method", "mean"
@@ -74,7 +75,8 @@ def reports_in(table: str, classes: Collection[str], *, kind: ReportedKind, refe
         if not any(cells):
             continue
         if len(cells) != len(head):
-            checks.fail("table", f"Line {number}: there are {len(cells)} columns, and {len(head)} names above.")
+            there = counted(len(cells), "column")
+            checks.fail("table", f"Line {number}: it has {there}, and the first line has {len(head)}.")
             break
         values = dict(zip(head, cells, strict=True))
         scores = {}

@@ -205,7 +205,7 @@ def test_organisers_paste_a_table_and_change_a_line(embedded_site: Site, world: 
     with signed_in(embedded_site, world.organiser.email) as client:
         wrong = send_form(client, PAGE, **form, table="method,mean,car\nA,50.5\n")
         assert wrong.status_code == 422
-        assert "Line 2: there are 2 columns, and 3 names above." in html.fromstring(wrong.text).text_content()
+        assert "Line 2: it has 2 columns, and the first line has 3." in html.fromstring(wrong.text).text_content()
         assert "A,50.5" in wrong.text, "what was typed is kept"
         added = send_form(client, PAGE, **form, table="method\tmean\tcar\r\nA\t50.5\t-\r\nB, second\t\t7\r\n")
         assert added.headers["location"] == f"{PAGE}?done=reported"

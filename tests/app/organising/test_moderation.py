@@ -124,7 +124,7 @@ def test_a_challenge_is_not_archived_while_a_submission_that_waits_then_is_reins
             session.flush()
             done = pool.submit(archive)
             time.sleep(0.4)
-        with pytest.raises(ConflictError, match="still being evaluated"):
+        with pytest.raises(ConflictError, match="1 submission is still being evaluated"):
             done.result()
 
 

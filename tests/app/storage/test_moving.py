@@ -93,7 +93,7 @@ def test_everything_is_there_before_while_and_after_it_moves(
         reader.join()
     assert not wrong
     assert capsys.readouterr().out == (
-        "9 archives, columns and files of challenges moved\n1 files of the inbox of ground truth moved\n"
+        "9 archives, columns and files of challenges moved\n1 file of the inbox of ground truth moved\n"
     )
     ground_truth_files.require(moving)  # a worker may start, and scores
     ground_truth_files.read.cache_clear()
