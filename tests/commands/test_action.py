@@ -36,7 +36,8 @@ def run_step(
         return inputs.get(name, str(ACTION["inputs"][name].get("default", "")))
 
     variables = {name: re.sub(r"\$\{\{ (\S+) \}\}", given, text) for name, text in step.get("env", {}).items()}
-    command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]]
+    script = f"enable -n mapfile readarray\n{step['run']}"  # bash 3.2 of macOS has neither
+    command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script]
     return subprocess.run(
         command, env={**os.environ, **runner, **variables}, capture_output=True, text=True, check=False
     )
