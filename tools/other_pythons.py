@@ -49,7 +49,7 @@ SELECTION = "not services and not browser and not hypothesis and not long"
 
 def main(arguments: list[str]) -> int:
     """Test on both ends; return the exit status: 1 if the tests fail on one of them."""
-    failed = []
+    failed, left_out = [], []
     tested = version_of(ROOT / ".venv" / "bin" / "python")
     found = dict(interpreters())
     ends = {*[*found][:1], *[*found][-1:]}  # one between them hardly ever differs from both
@@ -61,11 +61,14 @@ def main(arguments: list[str]) -> int:
             print(f"== Python {version}: {program}", flush=True)
             if not installed[version].result():
                 print(f"== Python {version} is left out: its packages cannot be installed here", flush=True)
+                left_out.append(version)
                 continue
             command = [str(pythons[version]), "-m", "pytest", "-m", SELECTION, "-n", "logical", "--maxprocesses", "4"]
             if subprocess.run([*command, *TESTS, *arguments], cwd=ROOT, check=False).returncode != 0:
                 failed.append(version)
-    print(f"The tests fail on Python {', '.join(failed)}" if failed else "The tests pass on each")
+    print(f"The tests fail on Python {', '.join(failed)}" if failed else "The tests pass on each that was tried")
+    if left_out:
+        print(f"Left out, because packages could not be installed: Python {', '.join(left_out)}")
     return 1 if failed else 0
 
 

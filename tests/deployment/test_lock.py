@@ -8,7 +8,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from tools import pin_images
+from tools import other_pythons, pin_images
 
 ROOT = Path(__file__).parents[2]
 SERVER, DEVELOPMENT = ROOT / "requirements.lock", ROOT / "requirements-dev.lock"
@@ -78,3 +78,12 @@ def test_images_and_actions_can_only_be_those_that_were_reviewed() -> None:
     actions = [one for file in workflows for one in re.findall(r"uses: (\S+)", file.read_text(encoding="utf-8"))]
     assert actions
     assert [one for one in actions if not re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", one)] == []
+
+
+def test_a_python_for_which_packages_cannot_be_installed_is_named_at_the_end(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(other_pythons, "interpreters", lambda: iter([("3.14", Path("python3.14"))]))
+    monkeypatch.setattr(other_pythons, "install", lambda *_: False)
+    assert other_pythons.main([]) == 0
+    assert capsys.readouterr().out.endswith("Left out, because packages could not be installed: Python 3.14\n")
