@@ -90,7 +90,9 @@ def test_only_the_proxy_and_the_mail_service_reach_the_internet(composed: Mappin
 
 def test_the_web_application_reaches_providers_of_sign_in_only_with_another_file() -> None:
     added = yaml.safe_load((COMPOSE_FILE.parent / "deploy" / "providers.yml").read_text())
-    assert added == {"services": {"web": {"networks": ["providers"]}}, "networks": {"providers": None}}
+    environment = dict.fromkeys(("HTTPS_PROXY", "NO_PROXY", "SSL_CERT_FILE"))  # docs/operators.md
+    web = {"networks": ["providers"], "environment": environment}
+    assert added == {"services": {"web": web}, "networks": {"providers": None}}
 
 
 def test_an_object_store_is_reached_on_a_network_of_its_own_with_another_file() -> None:
