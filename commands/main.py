@@ -98,16 +98,25 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return status
     except BrokenPipeError:  # the reader of our output has closed it
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes again on exit
+        _discard_output()
         return CLOSED_PIPE
     except KeyboardInterrupt:
         say("interrupted")
         return INTERRUPTED
     except Exception as error:
+        if isinstance(error, OSError) and error.errno in _FULL and error.filename is None and called in COMMANDS:
+            _discard_output()
+            say(f"cannot write the output: {error.strerror}")
+            return MISUSE
         if (message := _message(error, called)) is None:
             raise
         print(message, file=sys.stderr)
         return _status(error)
+
+
+def _discard_output() -> None:
+    """Discard what could not be written to standard output: Python flushes again on exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _message(error: Exception, called: str) -> str | None:

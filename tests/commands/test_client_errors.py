@@ -259,6 +259,15 @@ def test_a_reader_who_has_seen_enough_gets_no_traceback(board: Board, arguments:
     assert (done.returncode, done.stderr) == (141, "")
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a file that is always full")
+@pytest.mark.parametrize("arguments", [("explain",), ("schema", "edition"), ("explain", "not_a_number")])
+def test_output_that_has_no_room_is_reported_in_one_line(arguments: tuple[str, ...]) -> None:
+    program = [sys.executable, "-m", "vocboard.commands.main", *arguments]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(program, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (2, "vocboard: cannot write the output: No space left on device\n")
+
+
 def test_output_in_an_encoding_without_a_sign_has_its_number() -> None:
     program = [sys.executable, "-m", "vocboard.commands.main", "explain", "boxes_from_centre"]
     done = subprocess.run(program, capture_output=True, check=False, env={**os.environ, "PYTHONIOENCODING": "cp1252"})
