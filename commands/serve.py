@@ -35,13 +35,21 @@ _log = logging.getLogger(__name__)
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     parser.add_argument("--host", default=HOST, help="address to listen on (default: %(default)s)")
-    parser.add_argument("--port", type=int, default=PORT, help="port; 0 picks a free port (default: %(default)s)")
+    parser.add_argument("--port", type=port, default=PORT, help="port; 0 picks a free port (default: %(default)s)")
     parser.add_argument(
         "--processes",
         type=int,
         default=1,
         help="number of web processes (default: %(default)s); the embedded set-up has one",
     )
+
+
+def port(text: str) -> int:
+    """Return the number of a port; raises `ValueError` if it cannot be one."""
+    number = int(text)
+    if number not in range(65536):
+        raise ValueError
+    return number
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -36,6 +36,7 @@ from vocboard.commands.demo.server import (
     only_demo_in,
 )
 from vocboard.commands.demo.synthetic import Drawn, draw, fill_with_synthetic, slug_of
+from vocboard.commands.serve import port
 from vocboard.evaluator import editions
 from vocboard.evaluator.editions import Edition, UnknownEditionError
 
@@ -67,7 +68,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="use real ground truth: a development kit tree (directory or archive)",
     )
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
-    parser.add_argument("--port", type=int, default=8000, help="port; 0 picks a free port (default: %(default)s)")
+    parser.add_argument("--port", type=port, default=8000, help="port; 0 picks a free port (default: %(default)s)")
     parser.add_argument(
         "--data", type=Path, default=DIRECTORY, help="directory for the demo's data (default: %(default)s)"
     )

@@ -16,6 +16,7 @@ import pytest
 
 from tests.support.backend import wait_until
 from tests.support.life import is_served
+from vocboard.commands.main import main
 
 PATIENCE_SECONDS = 60
 
@@ -124,3 +125,12 @@ def test_all_lines_of_migrate_and_worker_are_json_if_that_is_chosen(tmp_path: Pa
                 worker.terminate()
     messages = [json.loads(line)["message"] for line in lines]
     assert any(message.startswith("Running upgrade") for message in messages)
+
+
+@pytest.mark.parametrize("command", ["serve", "demo"])
+@pytest.mark.parametrize("port", ["65536", "-1", "http"])
+def test_what_is_no_port_is_a_usage_error(command: str, port: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main([command, f"--port={port}"])
+    assert stopped.value.code == 2
+    assert f"argument --port: invalid port value: '{port}'" in capsys.readouterr().err
