@@ -60,8 +60,7 @@ def ban(
     """
     reason = submissions.checked_reason(reason)
     require_not_archived(challenge)
-    lock_person(session, person.id)
-    person = session.get_one(User, person.id, populate_existing=True)  # the account may just have been deleted
+    person = lock_person(session, person.id)
     if organises(session, person, challenge.id):
         raise ConflictError(f"{person.name} organises this challenge. Remove the person from the organisers first.")
     if ban_from(session, user_id=person.id, challenge_id=challenge.id) is not None:
@@ -114,8 +113,7 @@ def ban_from_server(session: Session, *, person: User, user: User, reason: str, 
     """
     reason = submissions.checked_reason(reason)
     _require_administrator(user)
-    lock_person(session, person.id)
-    person = session.get_one(User, person.id, populate_existing=True)  # the account may just have been deleted
+    person = lock_person(session, person.id)
     if person.id == user.id:
         raise ConflictError("You cannot ban yourself.")
     if ban_from(session, user_id=person.id, challenge_id=None) is not None:

@@ -35,10 +35,13 @@ _CHANGING = (
 )
 
 
-def lock_person(session: Session, user_id: uuid.UUID) -> None:
-    """Let only one transaction at a time decide on what this person may do (SQLite has one writer anyway)."""
+def lock_person(session: Session, user_id: uuid.UUID) -> User:
+    """Let only one transaction at a time decide on what this person may do (SQLite has one writer anyway).
+
+    Return the person, read again: the account may just have been deleted.
+    """
     # Rows that refer to the person, such as those of the audit log, can still be added.
-    session.execute(select(User.id).where(User.id == user_id).with_for_update(key_share=True))
+    return session.get_one(User, user_id, populate_existing=True, with_for_update={"key_share": True})
 
 
 def lock_several(

@@ -19,11 +19,12 @@ from vocboard.app.database import now
 from vocboard.app.errors import ConflictError, ForbiddenError, NotFoundError
 from vocboard.app.messaging.models import OutgoingMail
 from vocboard.app.organising import audit_log as log
-from vocboard.app.organising import bans
+from vocboard.app.organising import bans, moderation
 from vocboard.app.organising.audit_log import Filters
 from vocboard.app.organising.bans import Results
 from vocboard.app.participating import publishing
 from vocboard.app.participating.leaving import Naming, delete_account
+from vocboard.app.submissions import queries
 from vocboard.app.submissions.models import State, Submission
 from vocboard.app.teams.models import TeamMember
 
@@ -135,17 +136,22 @@ def test_what_is_published_as_promised_at_the_moment_of_the_ban_does_not_stay(ca
     assert case.backend.submission(waiting).published_at is None
 
 
+@pytest.mark.parametrize("action", ["challenge.ban", "submission.disqualify"])
 @pytest.mark.parametrize("set_up", [REAL], indirect=True)
-def test_a_ban_brings_back_no_name_that_its_person_has_just_removed_with_the_account(case: Case) -> None:
+def test_the_log_gets_back_no_name_that_its_person_has_just_removed_with_the_account(case: Case, action: str) -> None:
     naming, settings = Naming.WITHOUT_NAME, case.backend.settings
     with case.backend.database.writing() as session:
         challenge, person = complete(session, case.challenge.id), session.get_one(User, case.owner.id)
+        submission = queries.get_for(session, case.submission_id, case.organiser)
         with case.backend.database.writing() as leaving:
             delete_account(leaving, user=case.owner, naming=naming, settings=settings, actor=case.owner)
-        given = {"reason": REASON, "results": Results.UNPUBLISH, "site": SITE}
-        bans.ban(session, challenge=challenge, person=person, user=case.organiser, **given)
+        given: dict[str, Any] = {"user": case.organiser, "reason": REASON, "site": SITE}
+        if action == "challenge.ban":
+            bans.ban(session, challenge=challenge, person=person, results=Results.UNPUBLISH, **given)
+        else:
+            moderation.disqualify(session, submission_id=submission.id, **given)
     with case.backend.database.reading() as session:
-        found = log.page_of_log(session, challenge_id=case.challenge.id, filters=Filters(action="challenge.ban"))
+        found = log.page_of_log(session, challenge_id=case.challenge.id, filters=Filters(action=action))
         told = session.scalars(select(OutgoingMail.recipient)).all()
     assert told.count(case.owner.email) <= 1  # of the deletion alone
     [event] = found.items
