@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session, joinedload
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges.bans import banned, bans_of_people
 from vocboard.app.challenges.models import Challenge
-from vocboard.app.errors import ForbiddenError
+from vocboard.app.errors import ForbiddenError, NotFoundError
 from vocboard.app.teams.models import Team, TeamMember, TeamRole
 
 
@@ -84,12 +84,18 @@ def locked_team_of(session: Session, challenge: Challenge, user: User) -> tuple[
     """Return a person's team in a challenge, locked, and the people in it; a new team for somebody who has none.
 
     The caller has locked the person. Who holds a team's lock decides alone on its quota and its members.
+
+    Raises:
+        NotFoundError: the challenge was deleted after it had been read.
     """
     while (team := team_of(session, challenge.id, user)) is not None:
         lock_team(session, team.id)
         people = [member.user for member in members_of(session, team.id)]
         if user.id in {person.id for person in people}:  # not removed, or merged into another team, meanwhile
             return team, people
+    present = select(Challenge.id).where(Challenge.id == challenge.id)
+    if session.scalar(present.with_for_update(read=True, key_share=True)) is None:
+        raise NotFoundError("This challenge does not exist.")  # it was a draft that was deleted just now
     team = Team(challenge_id=challenge.id)
     session.add(team)
     session.flush()

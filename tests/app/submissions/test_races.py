@@ -15,9 +15,12 @@ from tests.app.test_teams import found_team
 from tests.deadlocks import run
 from tests.support.backend import Backend
 from tests.support.jobs import claim_next, let_leases_end, stores
-from vocboard.app.accounts.models import User
-from vocboard.app.errors import ConflictError, InvalidInputError, ServiceError
+from tests.support.phases import complete
+from vocboard.app.accounts.models import Role, User
+from vocboard.app.challenges.models import Visibility
+from vocboard.app.errors import ConflictError, InvalidInputError, NotFoundError, ServiceError
 from vocboard.app.jobs.models import Kind
+from vocboard.app.organising import archiving
 from vocboard.app.participating import describing, publishing, teams
 from vocboard.app.participating import withdrawing as service
 from vocboard.app.submissions import queue
@@ -112,6 +115,15 @@ def test_replacing_at_once_leaves_one_result_on_the_board(backend: Backend) -> N
         rows = [backend.submission(each) for each in versions]
         assert [row.published_at is not None for row in rows] == [False, False, True]
         assert rows[1].state is State.WITHDRAWN
+
+
+def test_a_rehearsal_of_a_draft_that_was_deleted_during_the_upload_is_told_so(backend: Backend) -> None:
+    organiser = backend.user(role=Role.ORGANISER)
+    challenge = backend.challenge(organiser=organiser, visibility=Visibility.DRAFT)
+    with backend.database.writing() as session:
+        archiving.delete_draft(session, challenge=complete(session, challenge.id), user=organiser)
+    with pytest.raises(NotFoundError, match="This challenge does not exist"):
+        backend.submit(organiser, challenge, is_rehearsal=True)
 
 
 def test_members_of_a_team_who_describe_at_once_lose_nothing(backend: Backend) -> None:
