@@ -26,7 +26,7 @@ from vocboard.app.participating.locking import lock_person, locked_own, refresh_
 from vocboard.app.submissions import notices, queries
 from vocboard.app.submissions.models import State, Submission
 from vocboard.app.teams.models import TeamMember
-from vocboard.app.teams.queries import people_with, require_none_banned
+from vocboard.app.teams.queries import lock_team, people_with, require_none_banned
 
 
 def publish(
@@ -50,8 +50,7 @@ def publish(
         ConflictError: it is not scored, the organisers keep it off the leaderboards, its method or the same archive is
             disqualified, or its method is already on one of these boards.
     """
-    if replace:
-        _lock_other_results(session, submission_id, user)
+    _lock_team(session, submission_id, user)
     submission = locked_own(session, submission_id, user, what="publish a submission", with_person=True)
     keys = _checked_competitions(submission, competitions)
     if set(keys) <= set(submission.published_competitions):
@@ -140,15 +139,12 @@ def _require_publishable(submission: Submission) -> None:
         )
 
 
-def _lock_other_results(session: Session, submission_id: uuid.UUID, user: User) -> None:
-    """Lock what has to be locked before several submissions of a team change: the person, then the challenge.
-
-    A re-score that is applied changes many submissions in any order, and locks the challenge first.
-    """
+def _lock_team(session: Session, submission_id: uuid.UUID, user: User) -> None:
+    """Let only one member of a team publish at a time: two may replace each other's results."""
     submission = queries.get_for(session, submission_id, user)
     if queries.is_own(session, submission, user):
         lock_person(session, submission.user_id)
-        challenge_queries.challenge_as_it_is(session, submission.challenge_id)
+        lock_team(session, submission.team_id)
 
 
 def _already_published(submission: Submission, other: Submission, keys: Collection[str]) -> str:

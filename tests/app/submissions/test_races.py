@@ -7,6 +7,7 @@ import time
 import uuid
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
 
 import pytest
 from sqlalchemy import update
@@ -16,9 +17,11 @@ from tests.deadlocks import run
 from tests.support.backend import Backend
 from tests.support.jobs import claim_next, let_leases_end, stores
 from tests.support.phases import complete
+from tests.support.services import REAL
 from vocboard.app.accounts.models import Role, User
 from vocboard.app.challenges.models import Visibility
 from vocboard.app.errors import ConflictError, InvalidInputError, NotFoundError, ServiceError
+from vocboard.app.intake.report import EnteredCompetition
 from vocboard.app.jobs.models import Kind
 from vocboard.app.organising import archiving
 from vocboard.app.participating import describing, publishing, teams
@@ -124,6 +127,38 @@ def test_a_rehearsal_of_a_draft_that_was_deleted_during_the_upload_is_told_so(ba
         archiving.delete_draft(session, challenge=complete(session, challenge.id), user=organiser)
     with pytest.raises(NotFoundError, match="This challenge does not exist"):
         backend.submit(organiser, challenge, is_rehearsal=True)
+
+
+@pytest.mark.parametrize("set_up", [REAL], indirect=True)
+def test_members_of_a_team_who_replace_each_others_results_at_once_do_not_end_in_a_deadlock(
+    backend: Backend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ada, bob, challenge = backend.user(), backend.user(), backend.challenge(team_size=2)
+    with backend.database.writing() as session:
+        found_team(session, challenge, ada, bob)
+    entries = tuple(EnteredCompetition(key, ("car",)) for key in ("comp1", "comp3"))
+    own = {user: backend.submit(user, challenge, method_name="Method", entries=entries) for user in (ada, bob)}
+
+    def publish(user: User, **given: Any) -> None:
+        with backend.database.writing() as session:
+            publishing.publish(session, submission_id=own[user], user=user, **given)
+
+    with backend.database.writing() as session:
+        session.execute(update(Submission).values(state=State.SCORED))
+    publish(ada, competitions=["comp1"])
+    publish(bob, competitions=["comp3"])
+    lock_method = vars(publishing)["_lock_method"]
+
+    def lock_slowly(*given: Any) -> None:
+        time.sleep(0.5)
+        lock_method(*given)
+
+    monkeypatch.setattr(publishing, "_lock_method", lock_slowly)
+    with ThreadPoolExecutor(2) as pool:
+        for done in [pool.submit(publish, user, replace=True) for user in own]:
+            done.result()
+    rows = [backend.submission(each) for each in own.values()]
+    assert sorted(row.published_at is None for row in rows) == [False, True]
 
 
 def test_members_of_a_team_who_describe_at_once_lose_nothing(backend: Backend) -> None:
