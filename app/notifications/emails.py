@@ -12,7 +12,7 @@ from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import User
-from vocboard.app.database import now
+from vocboard.app.database import insert_into, now
 from vocboard.app.messaging import outbox
 from vocboard.app.notifications.models import Notification, NotificationKind, NotificationSetting
 
@@ -55,18 +55,12 @@ def put_due(session: Session, *, site: str) -> bool:
         row.mailed_at = now()
         if row.user_id in addresses:
             found[row.user_id, row.kind].append(row)
-    wanted = {
-        (row.user_id, row.kind): row
-        for row in session.scalars(select(NotificationSetting).where(NotificationSetting.user_id.in_(people)))
-    }
-    for (user_id, kind), told in found.items():
-        setting = wanted.get((user_id, kind))
-        if setting is None:
-            setting = NotificationSetting(user_id=user_id, kind=kind)
-            session.add(setting)
-            session.flush()
-        if setting.by_email:
-            _put(session, addresses[user_id], told, setting, site)
+    # The people may be choosing at the same time.
+    if settings := [{"user_id": user_id, "kind": kind} for user_id, kind in found]:
+        session.execute(insert_into(session, NotificationSetting).on_conflict_do_nothing(), settings)
+    for setting in session.scalars(select(NotificationSetting).where(NotificationSetting.user_id.in_(people))):
+        if setting.by_email and (told := found.get((setting.user_id, setting.kind))):
+            _put(session, addresses[setting.user_id], told, setting, site)
     return len(people) == PEOPLE_AT_ONCE
 
 

@@ -1,7 +1,9 @@
 """Email of notifications: one for each person and kind, none lost, none twice."""
 
 import random
+import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 
@@ -11,6 +13,7 @@ from sqlalchemy import select
 from tests.support.clock import Clock
 from tests.support.factories import make_user
 from tests.support.jobs import process
+from tests.support.services import REAL
 from vocboard.app.accounts.models import User
 from vocboard.app.database import Database
 from vocboard.app.jobs import service as jobs
@@ -19,7 +22,7 @@ from vocboard.app.messaging.delivery import MailServerError
 from vocboard.app.messaging.models import OutgoingMail
 from vocboard.app.notifications import emails
 from vocboard.app.notifications.models import Notification, NotificationKind, NotificationSetting
-from vocboard.app.notifications.service import notify
+from vocboard.app.notifications.service import choose_emails, notify
 from vocboard.app.settings import Settings
 from vocboard.worker.process import Process
 from vocboard.worker.work import work_next
@@ -120,3 +123,24 @@ def test_once_is_once(database: Database) -> None:
             notify(session, ids, NotificationKind.DEADLINE, title="Soon", link="/", once_key="closes")
     with database.reading() as session:
         assert Counter(session.scalars(select(Notification.user_id))) == Counter([ada.id, eve.id])
+
+
+@pytest.mark.parametrize("set_up", [REAL], indirect=True)
+def test_what_a_person_chooses_while_an_email_is_made_holds(database: Database, clock: Clock) -> None:
+    with database.writing() as session:
+        ada = make_user(session)
+    told(database, [ada], "event")
+    clock.advance(emails.DELAY)
+
+    def put_due() -> None:
+        with database.writing() as session:
+            emails.put_due(session, site="https://voc.example")
+
+    with ThreadPoolExecutor(1) as pool:
+        with database.writing() as session:
+            choose_emails(session, ada.id, {NotificationKind.SCORED: False})
+            done = pool.submit(put_due)
+            time.sleep(0.4)
+        done.result()
+    with database.reading() as session:
+        assert session.scalars(select(OutgoingMail)).all() == []
