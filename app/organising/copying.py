@@ -10,10 +10,10 @@ from vocboard.app.challenges import terms
 from vocboard.app.challenges.files import files_of
 from vocboard.app.challenges.models import Challenge, ChallengeFile, Detail, FileKind, Freeze, Visibility
 from vocboard.app.challenges.phases import phases_of
+from vocboard.app.challenges.queries import lock_challenge
 from vocboard.app.challenges.rules import DATES, PhaseRules, rules_of
 from vocboard.app.organising.challenge_changes import create
 from vocboard.app.organising.phase_changes import add_phase
-from vocboard.app.submissions.pruning import lock_archives
 
 _OF_FILE = ("kind", "audience", "name", "title", "byte_count", "sha256", "media_type")
 
@@ -60,8 +60,8 @@ def copy(session: Session, *, challenge: Challenge, user: User, slug: str, title
             image_set=phase.image_set,
             has_own_truth=phase.has_own_truth,
         )
+    lock_challenge(session, challenge.id)  # so that no file is removed before the copy has it, too
     for file in files_of(session, challenge.id, FileKind.COVER, FileKind.LOGO, FileKind.DATA):
-        lock_archives(session, file.sha256)  # while it is added, so that it is not removed with the earlier one
         session.add(ChallengeFile(challenge_id=new.id, **{name: getattr(file, name) for name in _OF_FILE}))
     if (current := terms.current(session, challenge.id)) is not None:
         terms.publish(session, challenge=new, user=user, text=current.text)

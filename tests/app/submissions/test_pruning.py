@@ -8,18 +8,25 @@ import signal
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import event, select, update
 
 from tests.support.archives import stored_path
 from tests.support.backend import Backend, make_archive, make_columns
-from vocboard.app.accounts.models import User
+from tests.support.factories import make_file
+from tests.support.phases import complete
+from tests.support.services import REAL
+from vocboard.app.accounts.models import Role, User
 from vocboard.app.audit.models import AuditEvent
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.database import Database, now
+from vocboard.app.intake.challenge_files import remove_file
+from vocboard.app.organising import copying
 from vocboard.app.participating import withdrawing as service
 from vocboard.app.storage.archives import SET_ASIDE_FOR, ArchiveStore
 from vocboard.app.storage.local_files import ABANDONED_AFTER
@@ -261,3 +268,30 @@ def test_pruning_waits_for_an_upload_that_is_about_to_commit(backend: Backend) -
     pruner.join(60)
     assert found == [Pruned(0, 0, 0, 0)]
     check_stored(backend, SHA256)
+
+
+@pytest.mark.parametrize("set_up", [REAL], indirect=True)
+def test_a_copied_challenge_has_the_files_that_are_removed_meanwhile(
+    backend: Backend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    organiser, path = backend.user(role=Role.ORGANISER), orphan(backend)
+    challenge = backend.challenge(organiser=organiser)
+    with backend.database.writing() as session:
+        file = make_file(session, challenge.id, sha256=SHA256)
+    files_of = vars(copying)["files_of"]
+    removed: list[Future[None]] = []
+
+    with ThreadPoolExecutor(1) as pool:
+
+        def remove_then(*given: Any) -> Any:
+            found = files_of(*given)
+            who = {"slug": challenge.slug, "file_id": file.id, "user": organiser}
+            removed.append(pool.submit(remove_file, backend.database, backend.store, **who))
+            time.sleep(0.5)
+            return found
+
+        monkeypatch.setattr(copying, "files_of", remove_then)
+        with backend.database.writing() as session:
+            copying.copy(session, challenge=complete(session, challenge.id), user=organiser, slug="next")
+        removed[0].result()
+    assert path.exists()
