@@ -20,7 +20,7 @@ from sqlalchemy.orm import Session, selectinload
 
 from vocboard.app.challenges.models import Challenge, ChallengePhase
 from vocboard.app.challenges.phases import MAX_UPLOAD_DURATION, Phase, edition_of_phase, phases_of
-from vocboard.app.database import lock_for_transaction, now
+from vocboard.app.database import lock_for_transaction, now, server_time
 from vocboard.app.leaderboards import entries
 from vocboard.app.leaderboards.corrections import Removal, corrections, removed_submissions
 from vocboard.app.leaderboards.models import FrozenLeaderboard
@@ -152,15 +152,19 @@ def is_awaiting(session: Session, challenge: Challenge) -> bool:
 
 
 def freeze_phase(session: Session, phase_id: uuid.UUID) -> bool:
-    """Do what is due for the challenge of a phase; return whether the copies of the phase are not final yet."""
+    """Do what is due for the challenge of a phase; return whether the copies of the phase are not final yet.
+
+    What is due is decided by the clock that the job was claimed by.
+    """
     of_phase = select(Challenge).where(Challenge.phases.any(ChallengePhase.id == phase_id))
     challenge = session.scalar(of_phase.options(selectinload(Challenge.phases)))
     if challenge is None:  # deleted concurrently
         return False
-    freeze_due(session, challenge)
+    at = server_time(session)
+    freeze_due(session, challenge, at=at)
     phase = next(phase for phase in phases_of(challenge) if phase.id == phase_id)
     copies = [find(session, phase, key) for key in phase.competitions]
-    return phase.is_frozen(now()) and any(copy is None or not copy.is_final for copy in copies)
+    return phase.is_frozen(at) and any(copy is None or not copy.is_final for copy in copies)
 
 
 def _freeze(

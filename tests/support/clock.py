@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from vocboard.app import database
 from vocboard.app.intake import attempts, resumable
 from vocboard.app.jobs import service as jobs
+from vocboard.app.leaderboards import freezing
 from vocboard.app.rescores import switch
 from vocboard.app.submissions import queue
 
@@ -49,7 +50,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
             return datetime.now(tz) + moved.offset
 
     monkeypatch.setattr(database, "datetime", Moved)  # which `now` asks
-    for module in (attempts, queue, resumable, switch):  # PostgreSQL has a clock of its own
+    for module in (attempts, freezing, queue, resumable, switch):  # PostgreSQL has a clock of its own
         monkeypatch.setattr(module, "server_time", lambda _session: database.now())
 
     def server_clock(_session: Session, after: timedelta = timedelta()) -> ColumnElement[datetime]:

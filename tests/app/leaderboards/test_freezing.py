@@ -217,9 +217,11 @@ def test_a_copy_is_final_once_no_upload_can_come_any_more(database: Database, wo
 
 
 def test_a_job_freezes_on_the_date_even_if_it_moves_and_completes_the_copy(
-    database: Database, world: World, clock: Clock, tmp_path: Path
+    database: Database, world: World, clock: Clock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     worker = process(database, None, Settings(data_directory=tmp_path), Kind.FREEZE)
+    # The clock of the worker's machine is behind the database's.
+    monkeypatch.setattr(freezing, "now", lambda: now() - timedelta(minutes=2))
     clock.advance(DAY - HOUR)
     assert not work_next(worker)
     deadline = now() + 2 * HOUR
