@@ -135,7 +135,9 @@ def move_archives(call: Call) -> Outcome:
     if not call.settings.former_store:
         raise ActionError("set VOCBOARD_FORMER_STORE to where the files are now (docs/operators.md, *An object store*)")
     moved, damaged = archive_store(call.settings).bring()
-    waiting = ground_truth_inbox(call.settings).bring()
+    inbox = ground_truth_inbox(call.settings)
+    inbox.set_up()
+    waiting = inbox.bring()
     print(f"{counted(moved, 'archive, columns or file', 'archives, columns and files')} of challenges moved")
     print(f"{counted(waiting, 'file')} of the inbox of ground truth moved")
     for sha256 in damaged:
