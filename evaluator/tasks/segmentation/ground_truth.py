@@ -11,6 +11,7 @@ from vocboard.evaluator.metrics.confusion_matrix import VOID
 from vocboard.evaluator.rules import TaskRules
 from vocboard.evaluator.tasks.image_set_files import Listed
 from vocboard.evaluator.tasks.material import Material
+from vocboard.evaluator.tasks.segmentation.png import PngError, check_rows
 from vocboard.evaluator.tasks.segmentation.truth import SegmentationTruth
 from vocboard.evaluator.tasks.truth_reader import TruthReader
 
@@ -26,10 +27,11 @@ def decode_label_map(content: bytes, classes: int) -> NDArray[np.uint8] | str:
                 return f"is a PNG of mode {image.mode}, expected indexed colours with 8 bits"
             if image.width * image.height > MAXIMUM_PIXELS:
                 return f"has {image.width} x {image.height} pixels, more than {MAXIMUM_PIXELS}"
+            check_rows(content)
             label_map = np.array(image, dtype=np.uint8)
     except UnidentifiedImageError:  # its text has the address of the object in memory
         return "is not a PNG"
-    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError, PngError) as error:
         return f"cannot be read as a PNG: {error}"
     pixels = np.bincount(label_map.ravel(), minlength=VOID + 1)
     strange = np.flatnonzero(pixels[classes + 1 : VOID])

@@ -10,7 +10,7 @@ import io
 import re
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,7 +50,7 @@ class PngError(Exception):
     """The file is not acceptable; `kind` and `found` describe the problem."""
 
     def __init__(self, kind: Kind, **found: Any):
-        super().__init__(kind.title)
+        super().__init__(found.get("reason", kind.title))
         self.kind, self.found = kind, found
 
 
@@ -93,6 +93,16 @@ def read_indexed(data: bytes, size: tuple[int, int] | None) -> IndexedImage:
     if not 0 < len(palette) <= _MAX_PALETTE_BYTES or len(palette) % 3:
         raise _damaged("its palette is missing or not valid")
     return IndexedImage(_decode(chunks, header), bytes(palette))
+
+
+def check_rows(data: bytes) -> None:
+    """Check that a PNG of up to 8 bits per pixel has all of its rows: Pillow would fill missing ones with background.
+
+    Raises:
+        PngError: it has not, or is damaged.
+    """
+    chunks = list(_chunks(data))
+    _inflate(chunks, _read_header(chunks, None, depths=(1, 2, 4, 8)).data_bytes)
 
 
 def has_voc_colours(palette: bytes, classes: int) -> bool:
@@ -171,6 +181,7 @@ def _check_checksum(chunk: _Chunk) -> None:
 class _Header:
     width: int
     height: int
+    bits: int
     is_greyscale: bool
     is_interlaced: bool
 
@@ -178,15 +189,18 @@ class _Header:
     def data_bytes(self) -> int:
         """Number of bytes of the decompressed data: a filter and the pixels of each row, in each pass."""
         if not self.is_interlaced:
-            return self.height * (1 + self.width)
+            return self.height * self._row_bytes(self.width)
         passes = (
             (len(range(top, self.height, down)), len(range(left, self.width, right)))
             for left, top, right, down in _INTERLACED_PASSES
         )
-        return sum(rows * (1 + columns) for rows, columns in passes if columns)
+        return sum(rows * self._row_bytes(columns) for rows, columns in passes if columns)
+
+    def _row_bytes(self, columns: int) -> int:
+        return 1 + (columns * self.bits + 7) // 8
 
 
-def _read_header(chunks: list[_Chunk], size: tuple[int, int] | None) -> _Header:
+def _read_header(chunks: list[_Chunk], size: tuple[int, int] | None, *, depths: Collection[int] = (8,)) -> _Header:
     if not chunks or chunks[0].kind != b"IHDR" or len(chunks[0].content) != 13:
         raise _damaged("it does not begin with a header")
     _check_checksum(chunks[0])
@@ -198,7 +212,7 @@ def _read_header(chunks: list[_Chunk], size: tuple[int, int] | None) -> _Header:
     kind_of_image = _COLOUR_TYPES[colour_type]
     if colour_type not in (_GREYSCALE, _INDEXED):
         raise PngError(PNG_RGB, found=f"{kind_of_image}, {counted(bits, 'bit')} per channel")
-    if bits != 8:
+    if bits not in depths:
         raise PngError(PNG_DEPTH, found=f"{kind_of_image}, {counted(bits, 'bit')} per pixel")
     if size is not None and (width, height) != size:
         expected = {"expected_width": size[0], "expected_height": size[1]}
@@ -207,7 +221,7 @@ def _read_header(chunks: list[_Chunk], size: tuple[int, int] | None) -> _Header:
         raise PngError(PNG_TOO_LARGE, width=width, height=height, limit=_MAX_PIXELS)
     if compression or filtering or interlacing > 1:
         raise _damaged("its header names a method that does not exist")
-    return _Header(width, height, colour_type == _GREYSCALE, interlacing == 1)
+    return _Header(width, height, bits, colour_type == _GREYSCALE, interlacing == 1)
 
 
 def _decode(chunks: list[_Chunk], header: _Header) -> NDArray[np.uint8]:

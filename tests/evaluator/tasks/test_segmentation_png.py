@@ -21,6 +21,7 @@ import vocboard
 from tests.evaluator.uploads import IMAGES, SIZE, codes, directory, image_sets, label_map
 from vocboard.evaluator.editions import Competition, load
 from vocboard.evaluator.reading.results import ReadResults, read_results
+from vocboard.evaluator.tasks.segmentation.ground_truth import decode_label_map
 from vocboard.evaluator.tasks.segmentation.png import PngError, read_indexed, voc_colours
 from vocboard.evaluator.tasks.segmentation.problems import PNG_RGB
 
@@ -198,6 +199,7 @@ def test_a_map_with_too_few_pixels_is_not_filled_with_background(rows: str, miss
     with pytest.raises(PngError) as caught:
         read_indexed(png, None)
     assert caught.value.found["reason"] == "its data end before the last row"
+    assert decode_label_map(png, 20) == "cannot be read as a PNG: its data end before the last row"
 
 
 def with_methods(*methods: int) -> bytes:
