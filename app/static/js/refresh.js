@@ -5,7 +5,7 @@ import { localise } from "./times.js";
 const INTERVAL_MS = 2000;
 const part = document.querySelector("[data-refresh]");
 
-const named = (summary) => summary.closest("article")?.querySelector("h3")?.textContent + summary.textContent;
+const named = (summary) => summary.closest("article, details.panel")?.querySelector("h3")?.textContent + summary.textContent;
 
 function replace(fresh) {
   const opened = new Set([...part.querySelectorAll("details[open] > summary")].map(named));

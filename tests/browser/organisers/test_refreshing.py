@@ -3,6 +3,7 @@
 import pytest
 from playwright.sync_api import Page, expect
 from playwright.sync_api import TimeoutError as PlaywrightTimeoutError
+from sqlalchemy import select
 
 from tests.browser.conftest import SignIn
 from tests.support.factories import make_challenge, make_organiser, make_truth, make_user
@@ -60,6 +61,31 @@ def test_what_is_being_typed_survives_until_the_page_has_news(elsewhere: Site, p
     page.context.clear_cookies()  # as when the session has ended
     page.clock.run_for(POLL_INTERVAL_MS)
     page.wait_for_url("**/sign-in?*")
+
+
+def test_details_of_one_former_version_stay_open_alone(elsewhere: Site, page: Page, sign_in: SignIn) -> None:
+    with elsewhere.writing() as session:
+        organiser = make_organiser(session)
+        challenge = make_challenge(session, organiser=organiser, slug="small")
+        for _ in range(2):
+            make_truth(session, challenge)
+        for version in session.scalars(select(GroundTruthVersion)):
+            version.summary = {"detection/test": {"images": 1}}
+        make_truth(session, challenge, current=False).state = TruthState.IMPORTING
+        email = organiser.email
+    page.goto(elsewhere.url)
+    sign_in(page, email)
+    set_up = f"{elsewhere.url}/organise/small"
+    page.clock.install()
+    page.goto(set_up)
+    former = page.locator("details.panel", has=page.locator("summary h3"))
+    expect(former).to_have_count(2)
+    former.first.locator("summary").first.click()
+    former.first.locator("details", has_text="Images and objects").locator("summary").click()
+    for _ in range(2):  # what the first brings is in the page by the time of the second
+        with page.expect_response(lambda answer: answer.url.startswith(set_up)):
+            page.clock.run_for(POLL_INTERVAL_MS)
+    assert former.locator("details").evaluate_all("all => all.map((one) => one.open)") == [True, False]
 
 
 def test_a_result_that_arrives_does_not_empty_a_form(elsewhere: Site, page: Page, sign_in: SignIn) -> None:
