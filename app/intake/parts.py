@@ -188,7 +188,7 @@ class Part:
                 self._record()
 
     def end(self) -> None:
-        """Record what has been written, release the file, and end the part.
+        """Record what has been written, end the part, and release the file.
 
         It cannot be done again when the database fails: the next part can begin as soon as the file is released.
         """
@@ -198,7 +198,6 @@ class Part:
         except SQLAlchemyError as error:
             _log.warning("could not record the end of a part of upload %s: %s", self._upload.id, error)
         finally:
-            self._file.close()
             uncounted = self._file.size - self._recorded if self._is_removed else 0
             try:
                 with self._database.writing() as session:
@@ -207,6 +206,8 @@ class Part:
                     )
             except SQLAlchemyError as error:  # the lease expires by itself
                 _log.warning("could not end a part of upload %s: %s", self._upload.id, error)
+            finally:
+                self._file.close()  # last: the lease of the next part would end with this one
 
     def _record(self) -> None:
         size = self._file.sync()

@@ -30,6 +30,7 @@ from vocboard.app.intake import resumable
 from vocboard.app.intake.models import ResumableUpload, Upload
 from vocboard.app.intake.service import Intake
 from vocboard.app.settings import Settings
+from vocboard.app.storage.local_files import UnfinishedFile
 from vocboard.app.submissions.models import Submission
 
 HALF = len(RESULTS) // 2
@@ -134,6 +135,20 @@ def test_an_upload_has_a_limited_number_of_parts(entrant: Entrant, monkeypatch: 
     monkeypatch.setattr(resumable, "MAX_PARTS", 3)
     path = entrant.begun()
     assert [entrant.send(path, b"").status_code for _ in range(4)] == [204, 204, 204, 409]
+
+
+def test_the_next_part_cannot_begin_before_the_lease_of_the_last_has_ended(
+    entrant: Entrant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    close, in_progress_then = UnfinishedFile.close, list[int]()
+
+    def closing(file: UnfinishedFile) -> None:
+        in_progress_then.append(in_progress(entrant))
+        close(file)
+
+    monkeypatch.setattr(UnfinishedFile, "close", closing)
+    assert entrant.send(entrant.begun(), RESULTS[:HALF]).status_code == 204
+    assert in_progress_then == [0]
 
 
 def test_of_many_parts_at_the_same_offset_one_is_taken(entrant: Entrant) -> None:
