@@ -92,7 +92,7 @@ async def append(intake: Intake, request: Request, upload_id: uuid.UUID, *, user
         NotFoundError: as `find`.
         UploadInUseError: another request writes to it, or it is being checked.
         WrongOffsetError: the part does not begin where the upload ends.
-        UploadTooSlowError: its parts have taken too long.
+        UploadTooSlowError: its parts have taken too long, or were too many; it is removed.
         TooLargeError: the part is larger than what is missing.
         TooSlowError: the body arrives too slowly.
         LimitedError: too many other uploads are in progress.
@@ -146,6 +146,8 @@ def _begin(
         file.close()
         if isinstance(error, LostFileError):
             raise lost(upload) from error
+        if isinstance(error, resumable.UploadTooSlowError):
+            remove(intake, upload_id, user)  # or a client would find it, and try to continue it
         raise
     return upload, file
 

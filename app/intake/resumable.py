@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session, joinedload
 
 from vocboard.app.accounts.models import User
 from vocboard.app.database import Database, lock_for_transaction, now, server_time
-from vocboard.app.errors import ConflictError, InvalidInputError, NotFoundError, ServiceError
+from vocboard.app.errors import InvalidInputError, NotFoundError, ServiceError
 from vocboard.app.forms import cleaned
 from vocboard.app.intake import attempts as uploads
 from vocboard.app.intake.limits import Limits, Place
@@ -34,7 +34,7 @@ _log = logging.getLogger(__name__)
 
 
 class UploadTooSlowError(ServiceError):
-    """The parts of the upload have taken too long. It cannot be continued."""
+    """The parts of the upload have taken too long, or were too many. It cannot be continued."""
 
     status, code, title = 410, "upload_too_slow", "The upload has taken too long"
 
@@ -149,12 +149,13 @@ def begin_part(session: Session, upload: ResumableUpload, place: Place, limits: 
     """Let the next part arrive. The caller has the file locked.
 
     Raises:
-        ConflictError: the upload has had too many parts.
-        UploadTooSlowError: its parts have taken too long.
+        UploadTooSlowError: its parts have taken too long, or were too many.
         LimitedError: too many other uploads are in progress.
     """
     if upload.part_count >= MAX_PARTS:
-        raise ConflictError(f"The upload has arrived in more than {MAX_PARTS:,} parts. Start again with larger ones.")
+        raise UploadTooSlowError(
+            f"The upload has arrived in more than {MAX_PARTS:,} parts. Start again with larger ones."
+        )
     _check_pace(upload, limits)
     uploads.begin_part(session, upload.id, place, limits)
     session.execute(

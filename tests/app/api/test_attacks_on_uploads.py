@@ -115,6 +115,9 @@ def test_many_slow_parts_are_as_limited_as_one_slow_body(entrant: Entrant) -> No
     second, hour = timedelta(seconds=1), entrant.site.settings.upload_time_limit
     assert send_after(resumable.IDLE_TIME - second, HALF).status_code == 204
     assert send_after(resumable.IDLE_TIME + second, HALF).status_code == 410
+    assert entrant.client.head(path).status_code == 404  # so that clients begin again
+    path = entrant.begun()
+    entrant.send(path, RESULTS[:HALF])
     much = 500 * MIB  # more than an hour's worth at the minimum rate
     with entrant.site.writing() as session:
         session.execute(update(ResumableUpload).values(received_bytes=much, byte_count=much + 1))
@@ -134,7 +137,8 @@ def test_many_slow_parts_are_as_limited_as_one_slow_body(entrant: Entrant) -> No
 def test_an_upload_has_a_limited_number_of_parts(entrant: Entrant, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resumable, "MAX_PARTS", 3)
     path = entrant.begun()
-    assert [entrant.send(path, b"").status_code for _ in range(4)] == [204, 204, 204, 409]
+    assert [entrant.send(path, b"").status_code for _ in range(4)] == [204, 204, 204, 410]
+    assert entrant.client.head(path).status_code == 404
 
 
 def test_the_next_part_cannot_begin_before_the_lease_of_the_last_has_ended(
