@@ -3,7 +3,10 @@
 The file says by how many seconds, and may change at any time. All of vocboard asks `app.database` for the time.
 """
 
+import os
+import signal
 import sys
+import threading
 from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
 
@@ -22,6 +25,14 @@ class Wrong(datetime):
         return datetime.now(tz) + timedelta(seconds=float(_FILE.read_text() or 0))
 
 
+def end_with_parent() -> None:
+    """Kill this process with its children when its standard input ends, also because the parent was killed."""
+    while os.read(sys.stdin.fileno(), 1024):
+        pass
+    os.killpg(0, signal.SIGKILL)
+
+
 if __name__ == "__main__":
+    threading.Thread(target=end_with_parent, daemon=True).start()
     database.datetime = Wrong  # type: ignore[misc]
     sys.exit(main(sys.argv[2:]))

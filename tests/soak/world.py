@@ -57,7 +57,7 @@ class Processes:
             self._running[name] = subprocess.Popen(
                 [sys.executable, "-m", "tests.soak.clock", *arguments],
                 env=dict(variables),
-                stdin=subprocess.DEVNULL,
+                stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=log,
                 start_new_session=True,

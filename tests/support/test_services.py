@@ -73,6 +73,29 @@ def test_servers_end_with_a_killed_run(tmp_path: Path) -> None:
     assert not any(directory.exists() for directory in directories)
 
 
+def test_processes_of_a_killed_soak_end_with_it(tmp_path: Path) -> None:
+    script = f"""
+        import os, signal, time
+        from pathlib import Path
+        from tests.soak.world import Processes
+        directory = Path({str(tmp_path)!r})
+        (directory / "clock").write_text("0")
+        processes = Processes(directory)
+        environment = {{**os.environ, "VOCBOARD_DATA_DIRECTORY": str(directory)}}
+        processes.start("beat", (str(directory / "clock"), "beat"), environment)
+        print(processes.pid("beat"), flush=True)
+        time.sleep(1)
+        os.kill(os.getpid(), signal.SIGKILL)
+    """
+    command = [sys.executable, "-c", textwrap.dedent(script)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    beat = int(done.stdout)
+    deadline = time.monotonic() + 20
+    while psutil.pid_exists(beat) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not psutil.pid_exists(beat)
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root runs servers as another user")
 def test_copies_binaries_that_the_servers_user_cannot_reach(tmp_path: Path) -> None:
     hidden = tmp_path / "hidden"
