@@ -89,9 +89,9 @@ def delete_account(
         _leave_results(session, person, team, naming)
     if person.is_confirmed:  # else the address may be another person's
         _keep_bans(session, person)
+    _remove_rows(session, person)  # waits for emails that are being made of the person's notifications
     outbox.put(session, to=person.email, template="account-deleted", site=settings.public_url)
     outbox.forget(session, email=person.email, name=person.name)
-    _remove_rows(session, person)
     removal.scrub_log(session, person)
     key, confirmed_at = settings.secret_key.get_secret_value(), person.email_confirmed_at
     mailbox, domain = person.mailbox, registered_domain(person.email)

@@ -23,6 +23,7 @@ from vocboard.app.messaging.models import OutgoingMail
 from vocboard.app.notifications import emails
 from vocboard.app.notifications.models import Notification, NotificationKind, NotificationSetting
 from vocboard.app.notifications.service import choose_emails, notify
+from vocboard.app.participating.leaving import Naming, delete_account
 from vocboard.app.settings import Settings
 from vocboard.worker.process import Process
 from vocboard.worker.work import work_next
@@ -144,3 +145,29 @@ def test_what_a_person_chooses_while_an_email_is_made_holds(database: Database, 
         done.result()
     with database.reading() as session:
         assert session.scalars(select(OutgoingMail)).all() == []
+
+
+@pytest.mark.parametrize("set_up", [REAL], indirect=True)
+def test_an_email_that_is_made_while_its_person_deletes_the_account_is_not_kept(
+    database: Database, clock: Clock, tmp_path: Path
+) -> None:
+    with database.writing() as session:
+        ada = make_user(session)
+    told(database, [ada], "event")
+    clock.advance(emails.DELAY)
+
+    def delete() -> None:
+        with database.writing() as session:
+            settings = Settings(data_directory=tmp_path)
+            delete_account(session, user=ada, naming=Naming.WITHOUT_NAME, settings=settings, actor=ada)
+
+    with ThreadPoolExecutor(1) as pool:
+        with database.writing() as session:
+            emails.put_due(session, site="https://voc.example")
+            session.flush()
+            done = pool.submit(delete)
+            time.sleep(0.4)
+        done.result()
+    with database.reading() as session:
+        kept = session.scalars(select(OutgoingMail.is_forgotten)).all()
+    assert kept == [True, True]  # and the confirmation
