@@ -52,10 +52,19 @@ class GroundTruthDirectory:
         with IncomingFile(directory, prefix=_TEMPORARY_PREFIX) as file:
             yield file.path
 
-    def remove_scratch(self, *, but: Collection[UUID]) -> None:
-        """Remove decrypted files of killed workers, except for versions whose import may be in progress."""
+    def scratch_files(self) -> Sequence[Path]:
+        """Return the paths of decrypted uploads."""
+        return list((self._made() / _SCRATCH).glob("*.*"))
+
+    def remove_scratch(self, files: Sequence[Path], *, but: Collection[UUID]) -> None:
+        """Remove files of killed workers.
+
+        Args:
+            files: decrypted uploads, which were listed before `but` was read: an import may have begun since.
+            but: versions whose import may be in progress.
+        """
         remove_abandoned((self._made() / _SCRATCH).glob(f"{_TEMPORARY_PREFIX}*"))
-        for path in (self._made() / _SCRATCH).glob("*.*"):
+        for path in files:
             if path.stem not in {str(version_id) for version_id in but}:
                 path.unlink(missing_ok=True)
 

@@ -77,10 +77,11 @@ def clean_up(process: Process) -> None:
     directory = GroundTruthDirectory(process.settings)
     directory.private_key()
     ground_truth_files.move(process.settings)
+    scratch = directory.scratch_files()
     with process.database.reading() as session:
         waiting = queue.waiting_versions(session)
     ground_truth_inbox(process.settings).remove_abandoned(waiting=waiting)
-    directory.remove_scratch(but=waiting)
+    directory.remove_scratch(scratch, but=waiting)
     if not waiting:
         directory.remove_former_keys()
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from nacl.public import PrivateKey
 from sqlalchemy import delete, select, update
+from sqlalchemy.orm import Session
 
 from tests.support.factories import make_challenge, make_organiser, make_user
 from tests.support.jobs import import_next, sweep
@@ -32,6 +33,7 @@ from vocboard.app.challenges.ground_truth import (
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion, TruthState
 from vocboard.app.challenges.phases import PhaseState, current_phase
 from vocboard.app.database import Database, now
+from vocboard.app.evaluations import ground_truth_queue
 from vocboard.app.evaluations.models import Evaluation
 from vocboard.app.jobs.models import Job, Kind
 from vocboard.app.settings import Settings
@@ -322,6 +324,26 @@ def test_the_sweep_removes_what_was_abandoned_and_nothing_that_is_needed(
     assert not orphan.exists()
     assert fresh.exists()
     assert sealed_path(settings, waiting).exists()
+
+
+def test_the_sweep_leaves_the_file_of_an_import_that_begins_meanwhile(
+    database: Database, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files: list[Path] = []
+    waiting_versions = vars(ground_truth_queue)["waiting_versions"]
+
+    def begin_after(session: Session) -> set[uuid.UUID]:
+        waiting: set[uuid.UUID] = waiting_versions(session)
+        files.append(GroundTruthDirectory(settings).scratch(uuid.uuid4(), uuid.uuid4()))
+        files[0].touch()
+        return waiting
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ground_truth_queue, "waiting_versions", begin_after)
+        sweep(database, settings)
+    assert files[0].exists()
+    sweep(database, settings)
+    assert not files[0].exists()
 
 
 def test_workers_that_start_at_once_agree_on_one_key(tmp_path: Path) -> None:
