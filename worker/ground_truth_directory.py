@@ -64,6 +64,7 @@ class GroundTruthDirectory:
             but: versions whose import may be in progress.
         """
         remove_abandoned((self._made() / _SCRATCH).glob(f"{_TEMPORARY_PREFIX}*"))
+        remove_abandoned(self._made().glob(".*.npz.*"))  # of `GroundTruth.save`
         for path in files:
             if path.stem not in {str(version_id) for version_id in but}:
                 path.unlink(missing_ok=True)

@@ -318,11 +318,16 @@ def test_the_sweep_removes_what_was_abandoned_and_nothing_that_is_needed(
     fresh = sealed_path(settings, uuid.uuid4())
     shutil.copy(sealed_path(settings, waiting), fresh)
     old = time.time() - 2 * UNANNOUNCED_FOR.total_seconds()
-    for path in (orphan, sealed_path(settings, waiting)):
+    saved, saving = (settings.truth / f".{'a' * 64}.npz.{process_id}" for process_id in (1, 2))
+    saved.touch()
+    saving.touch()
+    for path in (orphan, sealed_path(settings, waiting), saved):
         os.utime(path, (old, old))
     sweep(database, settings)
     assert not orphan.exists()
+    assert not saved.exists()
     assert fresh.exists()
+    assert saving.exists()
     assert sealed_path(settings, waiting).exists()
 
 
