@@ -41,8 +41,9 @@ PNG_DEPTH = error(
     "png_depth",
     "Wrong number of bits per pixel",
     "The PNG is {found}, expected 8 bits per pixel.",
-    "Save it with 8 bits per pixel. With Pillow: `image.save(name, bits=8)`. PNG optimisers may change this.",
-    example="a label map that went through `optipng`, or was saved with few colours",
+    f"Save the class indices with 8 bits per pixel and a palette of 256 colours. {_SAVE} "
+    "PNG optimisers may change this.",
+    example="a label map that went through `optipng`, or was saved with a palette of few colours",
 )
 PNG_WRONG_SIZE = error(
     "png_wrong_size",

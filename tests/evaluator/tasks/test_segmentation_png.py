@@ -20,10 +20,11 @@ from PIL import Image
 import vocboard
 from tests.evaluator.uploads import IMAGES, SIZE, codes, directory, image_sets, label_map
 from vocboard.evaluator.editions import Competition, load
+from vocboard.evaluator.problems import Kind
 from vocboard.evaluator.reading.results import ReadResults, read_results
 from vocboard.evaluator.tasks.segmentation.ground_truth import decode_label_map
 from vocboard.evaluator.tasks.segmentation.png import PngError, read_indexed, voc_colours
-from vocboard.evaluator.tasks.segmentation.problems import PNG_RGB
+from vocboard.evaluator.tasks.segmentation.problems import PNG_DEPTH, PNG_RGB
 
 DIRECTORY = "results/VOC2012/Segmentation/comp5_test_cls"
 
@@ -380,8 +381,9 @@ def _recoloured(png: bytes) -> bytes:
     return png[: place - 4] + chunk(b"PLTE", bytes(length)) + png[place + 8 + length :]
 
 
-def test_the_code_that_is_recommended_saves_a_label_map_with_the_palette_of_voc() -> None:
-    (code,) = re.findall(r"With Pillow: `([^`]+)`", PNG_RGB.remedy)
+@pytest.mark.parametrize("kind", [PNG_RGB, PNG_DEPTH], ids=lambda kind: kind.code)
+def test_the_code_that_is_recommended_saves_a_label_map_with_the_palette_of_voc(kind: Kind) -> None:
+    (code,) = re.findall(r"With Pillow: `([^`]+)`", kind.remedy)
     names: dict[str, Any] = {"Image": Image, "np": np, "vocboard": vocboard, "labels": np.full((4, 6), 7)}
     exec(code, names)
     output = io.BytesIO()
