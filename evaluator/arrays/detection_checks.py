@@ -93,8 +93,12 @@ def _warn_of_boxes(found: GivenDetections, items: Items, box_format: BoxFormat, 
             first = items.images.listed()[int(found.image[np.argmax(wrong)])]
             values.report.add(kind, count=Share(number, len(wrong), "box", "boxes"), first=quoted(first))
 
-    upside_down = is_upside_down(found.box)
-    warn(kinds.BOXES_UPSIDE_DOWN if stated is BoxConvention.CORNERS else kinds.NEGATIVE_SIZES, upside_down)
+    if stated is BoxConvention.CORNERS:
+        upside_down = is_upside_down(found.given)
+        warn(kinds.BOXES_UPSIDE_DOWN, upside_down)
+    else:
+        upside_down = (found.given[:, 2] < 0) | (found.given[:, 3] < 0)
+        warn(kinds.NEGATIVE_SIZES, upside_down)
     if size is not None:
         warn(kinds.BOXES_OUTSIDE, is_outside(found.box, size) & ~upside_down)
         if box_format == "voc":

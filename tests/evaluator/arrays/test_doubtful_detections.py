@@ -85,6 +85,14 @@ def test_negative_sizes_get_the_advice_for_their_format() -> None:
     assert "'xywh'" not in message
 
 
+@pytest.mark.parametrize("box_format", FORMATS)
+def test_boxes_narrower_than_a_pixel_are_not_upside_down(box_format: Any) -> None:
+    rows = by_image(box_format)
+    boxes = rows[IMAGES[0]]["boxes"]
+    boxes[0, 2] = boxes[0, 0] + 0.5 if box_format == "xyxy" else 0.5
+    assert warned(rows, box_format=box_format) == []
+
+
 def test_missing_images_and_repeated_detections() -> None:
     rows = by_image("xyxy")
     for results in (dict(list(rows.items())[:80]), table(dict(list(rows.items())[:80]))):
