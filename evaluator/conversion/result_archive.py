@@ -38,7 +38,7 @@ def competition_of(edition: Edition, key: str, task: Task) -> Competition:
     if competition is not None and competition.task is task:
         return competition
     held = ", ".join(each.key for each in edition.competitions.values() if each.task is task)
-    found = f"{key} is not a {task.value} competition of {edition.name}"
+    found = f"{key!r} is not a {task.value} competition of {edition.name}"
     raise refused(f"not_{task.value}", found, f"It has {held or 'none'}.")
 
 

@@ -291,5 +291,7 @@ def test_results_without_the_competition(directory: Path, target: str, competiti
             )  # fmt: skip
         [problem] = caught.value.problems
         assert problem.code == expected
-        assert expected == "no_results" or problem.message.endswith(f"It has {held}.")
+        if expected == code:
+            assert problem.message.startswith("'comp1' is not a ")
+            assert problem.message.endswith(f"It has {held}.")
         assert not (directory / "out").exists()
