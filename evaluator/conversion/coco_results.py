@@ -28,7 +28,7 @@ def coco_source(document: Any, file: str, problems: ProblemCollector) -> Source:
         ConversionError: it is not a list.
     """
     if isinstance(document, dict) and "annotations" in document:
-        message = f"This is COCO's ground truth, not results: it has annotations and no scores. {_REMEDY}"
+        message = f"This has the form of COCO's ground truth, an object with annotations, not of results. {_REMEDY}"
         raise ConversionError([Problem("ground_truth", Severity.ERROR, message, file)])
     if not isinstance(document, list):
         message = f"This is not a list of detections. {_REMEDY}"

@@ -167,6 +167,8 @@ def test_boxes_of_enlarged_images_are_a_warning(directory: Path, scale: float, i
 
 def test_ground_truth_in_place_of_results(directory: Path) -> None:
     assert "ground truth" in refused(directory, {"images": [], "annotations": []})["ground_truth"]
+    scored = [{"image_id": 1, "category_id": 1, "bbox": [1, 1, 2, 2], "score": 0.5}]
+    assert "no scores" not in refused(directory, {"annotations": scored})["ground_truth"]
 
 
 def test_categories_by_name_are_matched_and_the_rest_dropped_on_request(directory: Path) -> None:
