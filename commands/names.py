@@ -51,7 +51,7 @@ def wrong_name(connection: Connection, error: MisdirectedError, slug: str, compe
     """Return the error for a challenge or competition that the server does not know, with the names that it does.
 
     Args:
-        error: what the server answered; it is returned if the names are right.
+        error: what the server answered; it is returned if the names are right, or another phase has the competition.
     """
     if error.status != NOT_FOUND:
         return error
@@ -62,7 +62,10 @@ def wrong_name(connection: Connection, error: MisdirectedError, slug: str, compe
         return error
     answer = connection.get(path("challenges", slug))
     keys = understood(lambda content: [str(each["key"]) for each in content["competitions"]], answer)
-    if competition in keys:
+    elsewhere = understood(
+        lambda content: {str(key) for phase in content.get("phases", ()) for key in phase["competitions"]}, answer
+    )
+    if competition in keys or competition in elsewhere:
         return error
     return MisuseError(f"{slug} has no competition {printable(competition)}; {_instead(competition, keys)}")
 

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from vocboard.app.challenges.edition_versions import FIRST, edition_by
 from vocboard.app.challenges.models import Challenge
-from vocboard.app.challenges.phases import Phase, edition_of_phase
+from vocboard.app.challenges.phases import Phase, edition_of_phase, phases_of
 from vocboard.app.database import now
 from vocboard.app.errors import NotFoundError
 from vocboard.app.evaluations.origin import (
@@ -211,11 +211,13 @@ def rules_of(challenge: Challenge, phase: Phase, competition: str) -> Competitio
     """Return the rules of a competition that a phase runs.
 
     Raises:
-        NotFoundError: the challenge has no such competition.
+        NotFoundError: the phase has no such competition; the message names the phases that have it.
     """
     rules = edition_of_phase(challenge, phase).competitions.get(competition)
     if rules is None or competition not in phase.competitions:
-        raise NotFoundError("The challenge has no such competition.")
+        others = [each.key for each in phases_of(challenge) if competition in each.competitions]
+        instead = f"; it is in {' and '.join(others)}" if others else ""
+        raise NotFoundError(f"The phase {phase.key} has no such competition{instead}.")
     return rules
 
 

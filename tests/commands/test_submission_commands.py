@@ -190,3 +190,17 @@ def test_the_image_sets_of_each_phase_are_saved(
 def test_a_wrong_name_is_answered_with_the_valid_ones(line: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(line.split()) == 2
     assert said in capsys.readouterr().err
+
+
+def test_a_competition_of_another_phase_is_named_with_the_phase(
+    board: Board, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with board.database.writing() as session:
+        organiser = make_organiser(session)
+        challenge = make_challenge(session, organiser=organiser, slug="phases", competitions=["comp1"])
+        rules = PhaseRules(competitions=("comp3",))
+        add_phase(
+            session, challenge=challenge, user=organiser, key="other", title="Other", rules=rules, has_own_truth=True
+        )
+    assert main(["leaderboard", "phases", "comp3", "--phase", "main"]) == 2
+    assert "The phase main has no such competition; it is in other." in capsys.readouterr().err

@@ -120,6 +120,14 @@ def test_exact_results_of_ground_truth_in_use_are_refused(world: World) -> None:
     assert world.add("test", detail="everything", has_own_ground_truth=True).status_code == 201
 
 
+def test_a_competition_of_another_phase_is_found_there(world: World) -> None:
+    assert world.add("test", competitions=["comp3"], has_own_ground_truth=True).status_code == 201
+    answers = [world.client.get(f"{PATH}/leaderboards/{key}?phase=test") for key in ("comp1", "comp2")]
+    assert [answer.status_code for answer in answers] == [404, 404]
+    assert answers[0].json()["detail"] == "The phase test has no such competition; it is in main."
+    assert answers[1].json()["detail"] == "The phase test has no such competition."
+
+
 def test_a_phase_with_submissions_stays(world: World) -> None:
     world.add("test")
     with world.site.writing() as session:
