@@ -177,9 +177,9 @@ def create(connection: Connection, rules: Rules, rows: list[dict[str, Any]], boa
 def _report(draft: Draft, rules: Rules, values: Values, reasons: Mapping[str, str], results: int) -> Iterator[str]:
     """Yield lines that say what is carried over and what is not."""
     yield "Carried over:"
-    pages = f"{counted(len(draft.pages), 'page')}, {len(rules.challenge.get('description', '')):,} characters"
-    said = f", {counted(results, 'result')}"
-    yield f"  {draft.title}: {pages}{', terms' if rules.terms else ''}{said if results else ''}"
+    pages = f"{counted(len(draft.pages), 'page')}, {counted(len(rules.challenge.get('description', '')), 'character')}"
+    added = f", {counted(results, 'result')}" if results else ""
+    yield f"  {draft.title}: {pages}{', terms' if rules.terms else ''}{added}"
     for title, phase in rules.listed:
         opens, closes = (written(moment) if moment else "…" for moment in (phase.opens_at, phase.closes_at))
         quota = f"{phase.quota_count} in {duration(timedelta(seconds=phase.quota_period_seconds))}"

@@ -260,6 +260,7 @@ def test_a_configuration_of_evalai_with_its_leaderboard(importer: Importer) -> N
     assert "is one page of several" in importer("evalai", *arguments, status=2)
     results.write_text(json.dumps(board))
     said = importer("evalai", *arguments)
+    assert ": 1 page, 63 characters, terms, 1 result Dev: " in said
     for part in (
         "The summary is cut to 160 characters.",
         "“Dev” had a hidden leaderboard. Here it is hidden until the phase closes.",
