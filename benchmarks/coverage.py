@@ -164,7 +164,7 @@ def _draw(setting: Setting, classes: int, random: np.random.Generator, *, is_unl
         scores.append(drawn.score())
         replicates.append(drawn.replicates(weights))
         influence[place] = influences(weights, replicates[-1][None])[0]
-        biases.append(bias_of(drawn, parts))
+        biases.append(bias_of(drawn, drawn.replicates(parts)))
         if isinstance(drawn, ResampledAveragePrecision):
             curve = drawn.judgement.curve()
             highest.append(np.nanmax(curve.precision, initial=0.0))
@@ -223,7 +223,7 @@ def _real(arguments: argparse.Namespace) -> Iterator[tuple[str, dict[str, float]
             scores = np.array([each.score() for each in drawn.values()])
             replicates = np.array([each.replicates(weights) for each in drawn.values()])
             influence = influences(weights, replicates)
-            biases = np.array([bias_of(each, parts) for each in drawn.values()])
+            biases = np.array([bias_of(each, each.replicates(parts)) for each in drawn.values()])
             pool = Pool(scores, replicates, influence, biases)
             of_mean.append(_contains(pool.mean(np.arange(len(scores))), float(np.mean(list(true.values())))))
             of_classes += [_contains(pool.mean(np.array([n])), true[name]) for n, name in enumerate(drawn)]

@@ -43,12 +43,13 @@ def draw_parts(images: int) -> Weights:
     return np.ascontiguousarray(weights.reshape(-1, images).T)
 
 
-def bias_of(resampled: Resampled, parts: Weights) -> float:
+def bias_of(resampled: Resampled, scores: NDArray[np.float64]) -> float:
     """Return by how much a score is on average too high, as far as parts of the test set tell.
 
     Args:
         resampled: what the score is computed from.
-        parts: see `draw_parts`. Divisions of which a part does not define the score are left out.
+        scores: (6 × `DIVISIONS`,) of the parts that `draw_parts` returns. Divisions of which a part does not define
+            the score are left out.
 
     Returns:
         A fraction, negative if the score is on average too low. 0.0 if no division defines it, or the score takes no
@@ -56,8 +57,8 @@ def bias_of(resampled: Resampled, parts: Weights) -> float:
     """
     if not resampled.takes_maximum:
         return 0.0
-    scores = resampled.replicates(parts).reshape(-1, HALVES + QUARTERS)
-    growth = scores[:, HALVES:].mean(axis=1) - scores[:, :HALVES].mean(axis=1)
+    by_division = scores.reshape(-1, HALVES + QUARTERS)
+    growth = by_division[:, HALVES:].mean(axis=1) - by_division[:, :HALVES].mean(axis=1)
     defined = growth[~np.isnan(growth)]
     return FACTOR * float(defined.mean()) if len(defined) else 0.0
 

@@ -21,7 +21,7 @@ from vocboard.evaluator.statistics.intervals import LEVEL, MIN_IMAGES, Interval,
 from vocboard.evaluator.tasks.definitions import METRICS, TASKS
 from vocboard.evaluator.tasks.scorers import SCORERS
 
-AT_ONCE = 1_000  # replicates, to limit memory
+AT_ONCE = 1_000  # replicates, about, to limit memory
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -150,12 +150,14 @@ def replicate(
     classes = SCORERS[competition.task].resampled(metric, evidence, edition, competition)
     scores = Measure(metric, {name: resampled.score() for name, resampled in classes.items()})
     number = weights.shape[1]
-    per_class = np.empty((len(classes), number))
-    for start in range(0, number, AT_ONCE):
-        block = np.ascontiguousarray(weights[:, start : start + AT_ONCE])
+    # Together, because the few parts alone would take nearly as long as the replicates.
+    selections = np.hstack((weights, draw_parts(evidence.images)))
+    found = np.empty((len(classes), selections.shape[1]))
+    for chosen in np.array_split(np.arange(selections.shape[1]), max(1, number // AT_ONCE)):
+        block = selections.take(chosen, axis=1)
         for place, resampled in enumerate(classes.values()):
-            per_class[place, start : start + AT_ONCE] = resampled.replicates(block)
-    parts = draw_parts(evidence.images)
-    biases = np.array([bias_of(resampled, parts) for resampled in classes.values()])
+            found[place, chosen] = resampled.replicates(block)
+    per_class, of_parts = np.hsplit(found, [number])
+    biases = np.array([bias_of(*each) for each in zip(classes.values(), of_parts, strict=True)])
     means = mean_of_defined(per_class)
     return ReplicatedMeasure(scores, per_class, influences(weights, np.vstack((per_class, means))), biases)

@@ -45,7 +45,8 @@ def replicated_score(resampled: ResampledAveragePrecision, images: int) -> Repli
     weights = weights_of(images)
     replicates = resampled.replicates(weights)
     influence = influences(weights, replicates[None])[0]
-    return ReplicatedScore(resampled.score(), replicates, influence, bias_of(resampled, parts_of(images)))
+    bias = bias_of(resampled, resampled.replicates(parts_of(images)))
+    return ReplicatedScore(resampled.score(), replicates, influence, bias)
 
 
 def replicated(labels: Labels, order: Order) -> ReplicatedScore:

@@ -39,7 +39,7 @@ def test_intervals_cover_and_equal_methods_are_equal(name: str) -> None:
         random = np.random.default_rng([2007, repetition])
         methods = population.draw(IMAGES, METHODS, random)
         drawn = np.array([each.replicates(weights) for each in methods])
-        biases = (bias_of(each, parts) for each in methods)
+        biases = (bias_of(each, each.replicates(parts)) for each in methods)
         rows = enumerate(zip(methods, drawn, influences(weights, drawn), biases, strict=True))
         scores = {str(n): ReplicatedScore(each.score(), *row) for n, (each, *row) in rows}
         interval = scores["0"].interval()
@@ -62,7 +62,8 @@ def test_intervals_of_means_of_many_classes_contain_the_true_mean_and_the_score(
     scores, replicates, biases = np.empty(drawn), np.empty((drawn, REPLICATES)), np.empty(drawn)
     for place in range(drawn):
         [one] = population.draw(images, 1, random)
-        scores[place], replicates[place], biases[place] = one.score(), one.replicates(weights), bias_of(one, parts)
+        scores[place], replicates[place] = one.score(), one.replicates(weights)
+        biases[place] = bias_of(one, one.replicates(parts))
     influence, truth = influences(weights, replicates), population.true_score()
     found, percentile = [], []
     for chosen in (random.permutation(drawn)[:classes] for _ in range(100)):
