@@ -14,6 +14,7 @@ from vocboard.commands.demo.scenes import Scene, SceneObject, World
 from vocboard.evaluator.editions import Competition, Edition, LayoutProtocol, Task, Training
 
 FALSE_ALARMS_PER_IMAGE = 0.4  # per class, for a method with skill 0
+RIGHT = 2.5  # mean evidence for what is right, in standard deviations, for a method with skill 1; 0 for what is wrong
 JITTER = 0.16  # relative to the box's sides, for a method with skill 0
 
 
@@ -105,36 +106,41 @@ class _Simulation:
                 text = "".join(f"{line}\n" for line in lines(name, skill))
                 yield self._name(**{"class": name}), text.encode()
 
-    def _confidence(self, present: bool, skill: float) -> float:
-        evidence = float(self.random.normal(2.5 * skill if present else 0.0, 1.0))
+    def _confidence(self, evidence: float) -> float:
         if self.competition.rules.confidence_range is None:
             return evidence
         least, greatest = self.competition.rules.confidence_range
         return least + (greatest - least) / (1 + math.exp(-evidence))
 
+    def _confidences(self, present: Iterable[bool], skill: float) -> Iterator[float]:
+        evidence = self.random.normal([RIGHT * skill if each else 0.0 for each in present])
+        return map(self._confidence, evidence.tolist())
+
     def _classify(self, scenes: Iterable[Scene], name: str, skill: float) -> Iterator[str]:
-        for scene in scenes:
-            present = any(thing.class_name == name for thing in scene.objects)
-            yield f"{scene.image} {self._confidence(present, skill):.6f}"
+        present = (any(thing.class_name == name for thing in scene.objects) for scene in scenes)
+        for scene, confidence in zip(scenes, self._confidences(present, skill), strict=True):
+            yield f"{scene.image} {confidence:.6f}"
 
     def _recognise(self, scenes: Iterable[Scene], name: str, skill: float) -> Iterator[str]:
-        for scene in scenes:
-            for index, person in enumerate(scene.objects, start=1):
-                yield f"{scene.image} {index} {self._confidence(name in person.actions, skill):.6f}"
+        people = [(f"{scene.image} {index}", one) for scene in scenes for index, one in enumerate(scene.objects, 1)]
+        present = (name in person.actions for _, person in people)
+        for (named, _), confidence in zip(people, self._confidences(present, skill), strict=True):
+            yield f"{named} {confidence:.6f}"
 
     def _detect(self, scenes: Iterable[Scene], name: str, skill: float) -> Iterator[str]:
         for scene in scenes:
             for thing in scene.objects:
                 if thing.class_name == name and self.random.random() < 0.35 + 0.6 * skill:
-                    yield self._detection(scene, self._jitter(thing.box, skill), self._confidence(True, skill))
+                    box = self._jitter(thing.box, skill)
+                    yield self._detection(scene, box, self._confidence(self.random.normal(RIGHT * skill)))
             for _ in range(self.random.poisson(FALSE_ALARMS_PER_IMAGE * (1 - skill))):
                 width, height = (
                     scene.width * self.random.uniform(0.1, 0.6),
                     scene.height * self.random.uniform(0.1, 0.6),
                 )
                 left, top = self.random.uniform(1, scene.width - width), self.random.uniform(1, scene.height - height)
-                box = (left, top, left + width, top + height)
-                yield self._detection(scene, box, self._confidence(False, skill))
+                false = (left, top, left + width, top + height)
+                yield self._detection(scene, false, self._confidence(self.random.normal()))
 
     def _detection(self, scene: Scene, box: tuple[float, ...], confidence: float) -> str:
         left, top, right, bottom = box
