@@ -456,5 +456,5 @@ def _edition(text: str, slug: str) -> Edition:
     except editions.EditionFileError as error:
         mistakes = "; ".join(map(printable, str(error).splitlines()))
         raise UnexpectedAnswerError(
-            f"the edition needs an extension that is not installed here, or a newer vocboard: {mistakes}"
+            f"the edition may need an extension that is not installed here, or a newer vocboard: {mistakes}"
         ) from error

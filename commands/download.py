@@ -5,6 +5,7 @@ import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
+from vocboard.client.answers import understood
 from vocboard.client.client import Client
 from vocboard.client.errors import ClientError, MisdirectedError, MisuseError, NetworkError
 from vocboard.client.paths import path
@@ -100,5 +101,7 @@ def _of_challenge(arguments: argparse.Namespace) -> tuple[list[Path], str | None
     with Client(address) as client:
         files = client.download(arguments.challenge, arguments.output or Path(), phase=arguments.phase)
     key = arguments.phase or found.get("current_phase")
-    image_set = next((phase.get("image_set") for phase in found.get("phases", ()) if phase["key"] == key), None)
-    return [files.edition, files.image_sets], image_set
+    image_sets = understood(
+        lambda content: {phase["key"]: phase.get("image_set") for phase in content.get("phases", ())}, found
+    )
+    return [files.edition, files.image_sets], image_sets.get(key)

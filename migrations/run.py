@@ -61,7 +61,8 @@ def upgrade(database_url: str, revision: str = "head") -> None:
             raise
         except DBAPIError as error:
             gave_way = getattr(error.orig, "sqlstate", None) == LOCK_NOT_AVAILABLE
-            if error.statement is None and isinstance(error, OperationalError):  # there is no connection
+            has_no_connection = error.statement is None and isinstance(error, OperationalError)
+            if has_no_connection and not is_conflict(error):
                 shown = url.render_as_string(hide_password=True)
                 raise SystemExit(f"vocboard: the database {shown} cannot be used: {error.orig}") from error
             if is_last or not (gave_way or is_conflict(error)):
@@ -87,7 +88,7 @@ def require_newest(database_url: str) -> None:
             found = MigrationContext.configure(connection).get_current_revision()
     except OperationalError as error:
         url = make_url(database_url)
-        if url.get_backend_name() != "sqlite" or Path(url.database or "").exists():
+        if url.get_backend_name() != "sqlite" or Path(url.database or "").parent.exists():
             _log.warning("cannot check that the database is migrated: %s", error.orig)
             return
         found = None  # not even its directory is there

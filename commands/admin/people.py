@@ -48,7 +48,9 @@ def create_user(call: Call) -> Outcome:
         role=Role(arguments.role),
     )
     with call.writing() as at:
-        administration.create_user(at.session, person=person, settings=at.settings)
+        created = administration.create_user(at.session, person=person, settings=at.settings)
+        if created.disabled_at is not None:
+            print("The mailbox is banned from the server: the account is disabled until lift-ban.", file=sys.stderr)
     return password if given is None else None
 
 

@@ -176,6 +176,7 @@ def _fill_with_real(stage: Stage, edition: Edition, tree: Path) -> None:
     challenge.create(0, title=edition.title, description=description, visibility="public", **REAL_RULES)
     print(f"Importing {tree} ...", flush=True)
     upload_ground_truth(stage.organiser, challenge.slug, tree)
+    challenge.show_statistics(0)
 
 
 def _fill_with_synthetic(stage: Stage, edition: Edition, drawn: Drawn, data: Path) -> None:

@@ -224,7 +224,7 @@ class DemoChallenge:
             self._stage.organiser.patch(f"{self._path}/phases/{phase}", json=_dated(rules))
 
     def show_statistics(self, days: float) -> None:
-        """Show statistics of all leaderboards, which are computed later."""
+        """Show statistics of all leaderboards; those that are frozen stay without."""
         with self._days_ago(days):
             self._stage.organiser.patch(self._path, json={"statistics": True})
 

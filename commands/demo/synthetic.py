@@ -44,7 +44,7 @@ def slug_of(edition: Edition) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """What is drawn for the main challenge while the server starts.
+    """Scenes and results of the main challenge, drawn while the server starts.
 
     Attributes:
         world: of its open phases.

@@ -57,12 +57,13 @@ def test_the_menu_of_organisers_fits_into_a_narrow_window(visited: Page) -> None
 
 @pytest.mark.parametrize("visit", [Visit("visitor", "/methods/{published_method}")], ids=str)
 def test_a_button_that_copies_has_its_name_again_after_two_clicks(visited: Page) -> None:
+    visited.clock.install()
     visited.locator("summary", has_text="Cite").click()
     button = visited.locator("[data-copy=bibtex]")
     button.click()
     expect(button).not_to_have_text("Copy BibTeX")
     button.click()
-    visited.wait_for_timeout(2_200)
+    visited.clock.run_for(2_200)
     expect(button).to_have_text("Copy BibTeX")
 
 
