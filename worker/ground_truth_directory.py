@@ -5,6 +5,7 @@ import os
 import tempfile
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 from uuid import UUID
 
@@ -22,6 +23,7 @@ NOISE_KEY_FILE = "noise.key"  # there after a rotation
 _FORMER = "former.private-key-"
 _SCRATCH = "scratch"
 _TEMPORARY_PREFIX = "temporary-"
+_UNFINISHED_FOR = timedelta(hours=1)  # longer than `GroundTruth.save` takes, which locks no file
 
 
 class LostKeyError(Exception):
@@ -64,7 +66,7 @@ class GroundTruthDirectory:
             but: versions whose import may be in progress.
         """
         remove_abandoned((self._made() / _SCRATCH).glob(f"{_TEMPORARY_PREFIX}*"))
-        remove_abandoned(self._made().glob(".*.npz.*"))  # of `GroundTruth.save`
+        remove_abandoned(self._made().glob(".*.npz.*"), older_than=_UNFINISHED_FOR)
         for path in files:
             if path.stem not in {str(version_id) for version_id in but}:
                 path.unlink(missing_ok=True)

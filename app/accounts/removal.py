@@ -77,10 +77,10 @@ def taken_over(session: Session, user: User, settings: Settings, *, by_operator:
 
     Args:
         user: of this transaction, whose address has just been confirmed.
-        by_operator: who can lift a ban from the server, so that the account is made, but disabled.
+        by_operator: an operator makes the account. If the deleted user is banned from the server, it is disabled.
 
     Raises:
-        ConflictError: the deleted user is banned from the server.
+        ConflictError: the deleted user is banned from the server, and it is not by an operator.
         UnsafeSettingsError: as `deleted_with`.
     """
     found = deleted_with(session, user.mailbox, settings)

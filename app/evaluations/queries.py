@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVarTuple
 
-from sqlalchemy import Select, and_, func, select
+from sqlalchemy import Select, and_, func, or_, select
 from sqlalchemy.orm import Session, aliased, selectinload
 
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion, Scoring, TruthState
@@ -175,8 +175,8 @@ def in_order_of_evaluation(
 ) -> Sequence[Scored]:
     """Return what has been scored in a phase, published or not, and whatever has become of it since.
 
-    By the first evaluation of each submission: re-scores do not change the order. What was withdrawn or disqualified
-    before a re-score has the last score that counted. Rehearsals are left out.
+    By the first evaluation of each submission: re-scores do not change the order. Submissions that a re-score left out,
+    because they had been withdrawn or disqualified, have the last score that counted. Rehearsals are left out.
 
     Args:
         user_ids: only submissions of these people.
@@ -184,12 +184,14 @@ def in_order_of_evaluation(
     """
     first = select(func.min(Evaluation.created_at)).where(Evaluation.submission_id == Submission.id)
     rescores = Base.metadata.tables["rescores"].c
-    never_counted = select(rescores.scoring_id).where(rescores.scoring_id.is_not(None), rescores.state != "applied")
+    applied = func.coalesce(Scoring.begun_with_id, Scoring.id).in_(
+        select(rescores.scoring_id).where(rescores.state == "applied")
+    )
     last = (
         select(Evaluation.id)
         .join(Scoring, Scoring.id == Evaluation.scoring_id)
         .where(Evaluation.submission_id == Submission.id)
-        .where(func.coalesce(Scoring.begun_with_id, Scoring.id).not_in(never_counted))
+        .where(or_(applied, Evaluation.created_at == first.correlate(Submission).scalar_subquery()))
         .order_by(Evaluation.created_at.desc())
         .limit(1)
         .correlate(Submission)

@@ -146,7 +146,7 @@ def _begin(
         file.close()
         if isinstance(error, LostFileError):
             raise lost(upload) from error
-        if isinstance(error, resumable.UploadTooSlowError):
+        if isinstance(error, resumable.UploadTooSlowError) and not upload.is_finished:
             remove(intake, upload_id, user)  # or a client would find it, and try to continue it
         raise
     return upload, file

@@ -36,7 +36,7 @@ _log = logging.getLogger(__name__)
 class UploadTooSlowError(ServiceError):
     """The parts of the upload have taken too long, or were too many. It cannot be continued."""
 
-    status, code, title = 410, "upload_too_slow", "The upload has taken too long"
+    status, code, title = 410, "upload_too_slow", "The upload cannot be continued"
 
 
 def file_name(client_metadata: str) -> str:

@@ -154,7 +154,7 @@ def is_awaiting(session: Session, challenge: Challenge) -> bool:
 def freeze_phase(session: Session, phase_id: uuid.UUID) -> bool:
     """Do what is due for the challenge of a phase; return whether the copies of the phase are not final yet.
 
-    What is due is decided by the clock that the job was claimed by.
+    The database's clock decides what is due, as for the claim of the job.
     """
     of_phase = select(Challenge).where(Challenge.phases.any(ChallengePhase.id == phase_id))
     challenge = session.scalar(of_phase.options(selectinload(Challenge.phases)))

@@ -216,8 +216,9 @@ def rules_of(challenge: Challenge, phase: Phase, competition: str) -> Competitio
     rules = edition_of_phase(challenge, phase).competitions.get(competition)
     if rules is None or competition not in phase.competitions:
         others = [each.key for each in phases_of(challenge) if competition in each.competitions]
-        instead = f"; it is in {' and '.join(others)}" if others else ""
-        raise NotFoundError(f"The phase {phase.key} has no such competition{instead}.")
+        instead = f"; it is in {', '.join(others)}" if others else ""
+        searched = f"The phase {phase.key}" if len(challenge.phases) > 1 else "The challenge"
+        raise NotFoundError(f"{searched} has no such competition{instead}.")
     return rules
 
 

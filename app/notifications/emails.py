@@ -56,7 +56,7 @@ def put_due(session: Session, *, site: str) -> bool:
         if row.user_id in addresses:
             found[row.user_id, row.kind].append(row)
     # The people may be choosing at the same time.
-    if settings := [{"user_id": user_id, "kind": kind} for user_id, kind in found]:
+    if settings := [{"user_id": user_id, "kind": kind} for user_id, kind in sorted(found)]:
         session.execute(insert_into(session, NotificationSetting).on_conflict_do_nothing(), settings)
     for setting in session.scalars(select(NotificationSetting).where(NotificationSetting.user_id.in_(people))):
         if setting.by_email and (told := found.get((setting.user_id, setting.kind))):

@@ -77,7 +77,7 @@ def choose_emails(session: Session, user_id: uuid.UUID, chosen: Mapping[Notifica
     """
     if fixed := [kind.value for kind in chosen if kind in ALWAYS_EMAILED]:
         raise InvalidInputError(dict.fromkeys(fixed, "This is always sent by email."))
-    for kind, by_email in chosen.items():
+    for kind, by_email in sorted(chosen.items()):  # in the order of `emails.put_due`
         row = {"user_id": user_id, "kind": kind, "by_email": by_email, "unsubscribe_token": new_secret()}
         adding = insert_into(session, NotificationSetting).values(row)
         changing = {"index_elements": ["user_id", "kind"], "set_": {"by_email": by_email}}

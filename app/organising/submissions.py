@@ -291,6 +291,7 @@ def _best_mean(challenge: Challenge, filters: Filters) -> ColumnElement[Any]:
         select(func.max(case((Measure.metric.in_(lower), -Measure.mean), else_=Measure.mean)))
         .join(CompetitionResult, CompetitionResult.id == Measure.result_id)
         .where(CompetitionResult.evaluation_id == Submission.current_evaluation_id, Measure.position == 0)
+        .where(Submission.state.in_((State.SCORED, State.DISQUALIFIED)))
     )
     if filters.competition:
         query = query.where(CompetitionResult.competition.in_(_keys(challenge, filters)))

@@ -299,7 +299,9 @@ def _steps(session: Session, challenge: Challenge, user: User | None, at: dateti
     steps = []
     if phase.rules.admission is Admission.REQUEST and not (user and is_listed(session, phase, user)):
         request = own_requests(session, challenge.id, user).get(phase.id) if user is not None else None
-        has_asked = request is not None and request.state is not RequestState.ADMITTED  # else that has ended
+        has_asked = (
+            request is not None and request.state is not RequestState.ADMITTED
+        )  # if admitted, the admission has ended
         steps.append("See your request" if has_asked else "Ask to take part")
     current = terms.current(session, challenge.id)
     if current is not None:

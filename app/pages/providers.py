@@ -103,7 +103,7 @@ async def come_back(
         else:
             attempt = attempt_of(visit, "", "")
             found = await to_thread.run_sync(visit.signing_in.sign_in_as, visit.database, attempt, proven)
-            # Who has an account needs the link of an email no more, and it would lead to the provider again.
+            # With an account, the emailed link is no longer needed; it would lead to the provider again.
             page, path = (path, "/") if path.startswith(f"{ADDRESS}?") else (NEW, path)
             response = _new(settings, proven, page, path) if found is None else answer_to(visit, found, path)
     except ServiceError as error:

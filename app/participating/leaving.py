@@ -154,7 +154,7 @@ def _leave_results(session: Session, user: User, team: Team, naming: Naming) -> 
             withdraw_locked(session, submission, user)
         submission.note = ""
         is_published = submission.published_at is not None
-        if not is_published:  # nor will what organisers have disqualified, or can evaluate again, be published then
+        if not is_published:  # nor is it when organisers lift a disqualification or evaluate it again
             submission.publish_when_scored, submission.published_before = False, None
         if naming is Naming.WITHOUT_NAME or not is_published:
             submission.contributors = removal.DELETED_NAME if is_published else ""

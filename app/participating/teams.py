@@ -250,8 +250,10 @@ def remove(session: Session, *, team_id: uuid.UUID, user: User, user_id: uuid.UU
         ConflictError: it is its only member, or its only owner; teams of the challenge can no longer change.
     """
     team = get(session, team_id, user) if user_id == user.id else _owned(session, team_id, user, even_closed=True)
-    is_banned = bans_of_people(session, user_ids=[user_id], challenge_id=team.challenge_id)
-    (require_not_archived if is_banned else _require_open)(team.challenge)
+    if bans_of_people(session, user_ids=[user_id], challenge_id=team.challenge_id):
+        require_not_archived(team.challenge)
+    else:
+        _require_open(team.challenge)
     lock_team(session, team.id)
     members = {member.user_id: member for member in members_of(session, team.id)}
     leaving = members.get(user_id)

@@ -24,6 +24,7 @@ from vocboard.app.organising import moderation as submissions
 from vocboard.app.organising import submissions as overview
 from vocboard.app.organising.moderation import Action
 from vocboard.app.participating import publishing
+from vocboard.app.rescores import service as rescores
 from vocboard.app.submissions import queries, queue
 from vocboard.app.submissions.models import State, Submission
 
@@ -220,6 +221,8 @@ def test_a_failed_submission_has_no_result(case: Case) -> None:
 
     assert results() == (1, 1)
     case.do(submissions.fail, reason="The ground truth was wrong.")
+    assert results() == (0, 0)
+    case.do(lambda session, **given: rescores.evaluate_again(session, **given)[0])
     assert results() == (0, 0)
 
 
