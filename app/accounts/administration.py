@@ -38,9 +38,10 @@ def create_user(session: Session, *, person: User, settings: Settings | None = N
     if not add_unique(session, person):
         raise ConflictError(f"{person.email} already has an account.")
     if settings is not None:
+        confirmed_at = person.email_confirmed_at
         owner = removal.taken_over(session, person, settings, by_operator=True)
         if owner is not person:
-            owner.email_confirmed_at = person.email_confirmed_at
+            owner.email_confirmed_at = confirmed_at
             session.delete(person)
             person = owner
     audit.record(session, actor=actor, action="user.create", subject=person, details={"role": person.role.value})

@@ -14,7 +14,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from tests.support import own_rules
@@ -128,6 +128,8 @@ def test_an_account_goes_on_from_a_deleted_one_of_the_mailbox(
         assert found.role is (Role.ORGANISER if command == "create-user" else Role.PARTICIPANT)
         assert (found.disabled_at is not None) is is_banned
         assert ban_from(session, user_id=person.id, challenge_id=challenge.id) is not None
+        if command == "create-user":
+            assert session.scalar(select(func.count()).select_from(User)) == 2
     if is_banned:
         assert admin("lift-ban", "ada+2@lab.example") == 0
 
@@ -276,7 +278,7 @@ CHANGES = {
     "approve-user": ["waiting@lab.example"],
     "reject-user": ["waiting@lab.example"],
     "disable-user": ["ada@lab.example"],
-    "enable-user": ["ada@lab.example"],
+    "enable-user": ["disabled@lab.example"],
     "end-sessions": ["ada@lab.example"],
     "resend-confirmation": ["new@lab.example"],
     "change-profile": ["ada@lab.example", "--name", "Ada Lovelace"],
@@ -446,6 +448,7 @@ def filled(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> d
                 make_organiser(session, email="olga@lab.example")
                 make_user(session, email="new@lab.example").email_confirmed_at = None
                 make_user(session, email="waiting@lab.example").approved_at = None
+                make_user(session, email="disabled@lab.example").disabled_at = now()
                 ada = make_user(session, email="ada@lab.example")
                 session.add(SecondFactor(user_id=ada.id, sealed_key=b"", confirmed_at=now(), recovery_hashes=[]))
                 _add_failures(session)

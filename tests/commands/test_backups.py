@@ -187,7 +187,7 @@ def test_yesterdays_backup_beside_todays_store_says_what_is_missing(
     assert f"archives/{damaged} cannot be restored: {damaged[2:]} " in said
     assert f"the archive of submission {ids[2]} of {challenge.slug} is missing\n" in said
     assert str(ids[1]) not in said
-    assert "1 contents of the store belong to no row" in said
+    assert "1 content of the store belongs to no row" in said
     assert {present, lost} < set(backend.store.stored())
 
     # The next backup says what the store lacks, and can replace earlier ones.

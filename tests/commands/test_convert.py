@@ -108,7 +108,7 @@ def test_an_unknown_competition_names_those_there_are(tmp_path: Path, options: t
         "coco", tmp_path / "in.json", *options, "--competition", "comp1", "--output", tmp_path / "r.zip"
     )
     assert status == 1
-    assert "comp3, comp4" in err
+    assert "It has comp3, comp4." in " ".join(err.split())
 
 
 def on_one_line(run: Run, *arguments: object) -> tuple[int, str, str]:

@@ -37,8 +37,11 @@ class Served:
 
     def worker(self) -> psutil.Process | None:
         """The worker's process."""
-        alive = (child for child in self.process.children() if child.status() != psutil.STATUS_ZOMBIE)
-        return next((child for child in alive if "worker" in child.cmdline()), None)
+        for child in self.process.children():
+            with contextlib.suppress(psutil.NoSuchProcess):  # it has just ended
+                if child.status() != psutil.STATUS_ZOMBIE and "worker" in child.cmdline():
+                    return child
+        return None
 
 
 @contextlib.contextmanager
