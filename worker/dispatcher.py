@@ -114,7 +114,7 @@ class Dispatcher:
         return interval.total_seconds() * random.uniform(1 - JITTER, 1 + JITTER)  # noqa: S311  # not a secret
 
     def _poll(self, database: Database, channel: Channel, heartbeat: Heartbeat) -> bool:
-        """Dispatch due work; return whether there was any."""
+        """Dispatch due work; return whether there was any, or a process is busy, which may return its job to the queue."""
         handed_out = channel.queue_declare(WORK).message_count  # type: ignore[no-untyped-call]  # kombu's
         self._check_progress(handed_out > 0)
         if not self._has_sweeps:
@@ -128,7 +128,7 @@ class Dispatcher:
             self._application.send_task(WORK)
         if not self._stalled_polls:
             heartbeat.record()
-        return count > 0
+        return count > 0 or bool(state.active_requests)
 
     def _check_progress(self, is_handed_out: bool) -> None:
         """Replace this process if dispatched tasks have not been started for a long time and nothing is running."""

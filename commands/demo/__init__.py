@@ -47,7 +47,7 @@ STOPPED_FILE = "demo-stopped.json"  # the same file while the demo is stopped, s
 EXAMPLE_ARCHIVE = "example-results.tar.gz"  # results that visitors can upload
 INCOMPLETE_FILE = "demo.incomplete"  # exists in a new directory until everything is there
 PARTICIPANT, ORGANISER = f"participant@{DOMAIN}", f"organiser@{DOMAIN}"
-UPLOADS = 4  # at the same time
+UPLOADS = 5  # of results at the same time; with two of the organiser, fewer than a network may have
 
 NOTICE = (
     "A demo: test sets and methods are synthetic. Sign in as {participant} and submit {archive} to Synthetic objects, "

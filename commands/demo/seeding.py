@@ -72,7 +72,7 @@ class Api:
             trust_env=False,
             verify=_certificates(),
         )
-        self._uploading = threading.Lock()  # challenges are filled concurrently; a person may upload two files at once
+        self._uploading = threading.Semaphore(2)  # a person may upload two files at once
 
     def close(self) -> None:
         """Close the connections."""
