@@ -114,7 +114,7 @@ class Dispatcher:
         return interval.total_seconds() * random.uniform(1 - JITTER, 1 + JITTER)  # noqa: S311  # not a secret
 
     def _poll(self, database: Database, channel: Channel, heartbeat: Heartbeat) -> bool:
-        """Dispatch due work; return whether there was any, or a process is busy, which may return its job to the queue."""
+        """Dispatch due work; return whether there was any, or a process is busy: its job may return to the queue."""
         handed_out = channel.queue_declare(WORK).message_count  # type: ignore[no-untyped-call]  # kombu's
         self._check_progress(handed_out > 0)
         if not self._has_sweeps:
