@@ -237,7 +237,7 @@ def test_an_edition_that_needs_an_extension_is_named_as_such(monkeypatch: pytest
     monkeypatch.setattr(Connection, "get_text", lambda *_, **__: text)
     with Client(SERVER, TOKEN) as client:
         for read in (client.edition, lambda slug: client.download(slug, tmp_path)):
-            with pytest.raises(ClientError, match=r"needs an extension .* voc:\d+: .*keyp"):
+            with pytest.raises(ClientError, match=r"may need an extension .* voc:\d+: .*keyp"):
                 read("voc")
 
 
