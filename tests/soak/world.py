@@ -69,7 +69,10 @@ class Processes:
 
     def kill(self, name: str) -> None:
         """Kill one with its children."""
-        kill_group(self._running[name])
+        process = self._running[name]
+        kill_group(process)
+        if process.stdin is not None:
+            process.stdin.close()
 
     def signal(self, name: str, number: signal.Signals) -> None:
         """Send a signal to one and its children."""
@@ -81,8 +84,8 @@ class Processes:
 
     def stop(self) -> None:
         """Kill all."""
-        for process in self._running.values():
-            kill_group(process)
+        for name in self._running:
+            self.kill(name)
 
 
 @dataclass(frozen=True)
