@@ -121,8 +121,8 @@ def _begin(
     intake: Intake, request: Request, upload_id: uuid.UUID, *, user: User, offset: int
 ) -> tuple[ResumableUpload, UnfinishedFile]:
     """Lock the upload's file, then check the offset, which no other request changes from now on."""
-    upload = intake.find(upload_id, user)
-    _check_offset(upload, offset)
+    found = intake.find(upload_id, user)
+    _check_offset(found, offset)
     try:
         file = intake.store.unfinished.open(upload_id, may_create=offset == 0)
     except InUseError as error:
@@ -130,7 +130,7 @@ def _begin(
             "Another request is sending this upload. If its connection was lost, try again in half a minute."
         ) from error
     except LostFileError as error:
-        raise lost(upload) from error
+        raise lost(found) from error
     try:
         with intake.database.writing() as session:
             upload = resumable.get_own(session, upload_id, user)
@@ -145,8 +145,8 @@ def _begin(
     except BaseException as error:
         file.close()
         if isinstance(error, LostFileError):
-            raise lost(upload) from error
-        if isinstance(error, resumable.UploadTooSlowError) and not upload.is_finished:
+            raise lost(found) from error
+        if isinstance(error, resumable.UploadTooSlowError) and not found.is_finished:
             remove(intake, upload_id, user)  # or a client would find it, and try to continue it
         raise
     return upload, file
