@@ -14,7 +14,7 @@ from vocboard.app.evaluations.diagnosis_failures import DiagnosisFailure
 from vocboard.app.evaluations.models import CompetitionResult, DiagnosisShares, Evaluation
 from vocboard.app.jobs import service as jobs
 from vocboard.app.jobs.models import Job, Kind
-from vocboard.app.submissions.models import State, Submission
+from vocboard.app.submissions.models import WITH_RESULT, Submission
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ def is_to_be_diagnosed() -> ColumnElement[bool]:
     """Condition on evaluations, joined with submissions: the evaluation counts."""
     return and_(
         Submission.current_evaluation_id == Evaluation.id,
-        Submission.state.in_((State.SCORED, State.DISQUALIFIED)),
+        Submission.state.in_(WITH_RESULT),
     )
 
 

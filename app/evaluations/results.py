@@ -16,11 +16,10 @@ from vocboard.app.evaluations.releases import releases_of_phase
 from vocboard.app.evaluations.rounding import rounded
 from vocboard.app.evaluations.visibility import visible, visible_curves
 from vocboard.app.evaluations.visible import VisibleCurve, VisibleEvaluation
-from vocboard.app.submissions.models import State, Submission
+from vocboard.app.submissions.models import WITH_RESULT, Submission
 from vocboard.app.submissions.queries import Access, visible_competitions
 
 _NOTHING = Release(None, None)
-_WITH_RESULT = (State.SCORED, State.DISQUALIFIED)  # others may still have the evaluation of before
 
 
 def visible_evaluation(
@@ -42,7 +41,7 @@ def visible_evaluation(
     Returns:
         None if the current scoring has not evaluated it yet, or it has failed or been withdrawn.
     """
-    evaluation = None if submission.state not in _WITH_RESULT else queries.current(session, submission)
+    evaluation = None if submission.state not in WITH_RESULT else queries.current(session, submission)
     if evaluation is None:
         return None
     phase = phase_with_id(submission.challenge, submission.phase_id)
@@ -103,7 +102,7 @@ def visible_means(
         submissions: with their challenges. Those that have failed or been withdrawn have no scores.
         for_organisers: whether the reader organises the challenges; others see what the Ladder mechanism releases.
     """
-    decimals = {one.id: one.challenge.decimals for one in submissions if one.state in _WITH_RESULT}
+    decimals = {one.id: one.challenge.decimals for one in submissions if one.state in WITH_RESULT}
     found = queries.current_means(session, decimals)
     released = {} if for_organisers else _released(session, submissions)
     return {
@@ -119,7 +118,7 @@ def visible_means(
 
 def incomplete_results(session: Session, submissions: Sequence[Submission]) -> set[tuple[uuid.UUID, str]]:
     """Return the submissions and competitions in which not all classes were entered, visible at every detail level."""
-    return queries.incomplete_results(session, [one.id for one in submissions if one.state in _WITH_RESULT])
+    return queries.incomplete_results(session, [one.id for one in submissions if one.state in WITH_RESULT])
 
 
 def _released(session: Session, submissions: Sequence[Submission]) -> Mapping[uuid.UUID, Mapping[str, Release]]:

@@ -22,10 +22,8 @@ from vocboard.app.evaluations.models import ShowcaseDrawing
 from vocboard.app.jobs import service as jobs
 from vocboard.app.jobs.models import Kind
 from vocboard.app.submissions import queries
-from vocboard.app.submissions.models import State, Submission
+from vocboard.app.submissions.models import WITH_RESULT, Submission
 from vocboard.evaluator.showcase import VERSION, Drawing
-
-DRAWN = (State.SCORED, State.DISQUALIFIED)  # which may be reinstated
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,20 +97,20 @@ def add_outdated(session: Session) -> None:
         outdated = (
             select(Submission.id, Submission.user_id)
             .outerjoin(ShowcaseDrawing, ShowcaseDrawing.submission_id == Submission.id)
-            .where(Submission.phase_id == phase_id, Submission.state.in_(DRAWN))
+            .where(Submission.phase_id == phase_id, Submission.state.in_(WITH_RESULT))
             .where(or_(ShowcaseDrawing.basis.is_(None), ShowcaseDrawing.basis != one.basis))
             .order_by(Submission.created_at.desc(), Submission.id)
         )
         rows += [(row[0], row[1]) for row in session.execute(outdated)]
     jobs.add_all(session, Kind.SHOWCASE, rows)
     unneeded = select(Submission.id).where(
-        or_(Submission.state.not_in(DRAWN), Submission.phase_id.not_in(list(now_wanted)))
+        or_(Submission.state.not_in(WITH_RESULT), Submission.phase_id.not_in(list(now_wanted)))
     )
     session.execute(delete(ShowcaseDrawing).where(ShowcaseDrawing.submission_id.in_(unneeded)))
 
 
 def store(session: Session, submission_id: uuid.UUID, basis: str, content: Drawing) -> None:
     """Store a drawing in place of the earlier one, unless the submission was withdrawn or deleted in between."""
-    is_drawn = select(Submission.id).where(Submission.id == submission_id, Submission.state.in_(DRAWN))
+    is_drawn = select(Submission.id).where(Submission.id == submission_id, Submission.state.in_(WITH_RESULT))
     if session.scalar(is_drawn) is not None:
         session.merge(ShowcaseDrawing(submission_id=submission_id, basis=basis, content=dict(content)))

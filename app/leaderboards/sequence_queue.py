@@ -18,9 +18,8 @@ from vocboard.app.evaluations.models import Evaluation
 from vocboard.app.jobs import service as jobs
 from vocboard.app.jobs.models import Kind
 from vocboard.app.leaderboards.models import SubmissionSequence
-from vocboard.app.leaderboards.sequences import COUNTED
 from vocboard.app.leaderboards.statistics import Failure
-from vocboard.app.submissions.models import Submission
+from vocboard.app.submissions.models import WITH_RESULT, Submission
 
 VERSION = 3  # of the computation: increase it when the same submissions would give other numbers
 MIN_SUBMISSIONS = 2
@@ -107,7 +106,7 @@ def _present(session: Session) -> Mapping[Entrant, tuple[_State, datetime | None
         )
         .join(Evaluation, Evaluation.id == Submission.current_evaluation_id)
         .join(Challenge, Challenge.id == Submission.challenge_id)
-        .where(Challenge.statistics.is_(True), Submission.state.in_(COUNTED), Submission.is_rehearsal.is_(False))
+        .where(Challenge.statistics.is_(True), Submission.state.in_(WITH_RESULT), Submission.is_rehearsal.is_(False))
         .group_by(
             Submission.challenge_id,
             Submission.phase_id,

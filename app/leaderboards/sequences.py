@@ -14,10 +14,9 @@ from sqlalchemy.orm import Session
 
 from vocboard.app.evaluations.models import CompetitionResult, Evaluation, Measure
 from vocboard.app.leaderboards.statistics import Failure, Stored
-from vocboard.app.submissions.models import Method, State, Submission, SubmissionEntry
+from vocboard.app.submissions.models import WITH_RESULT, Method, Submission, SubmissionEntry
 
 # The scores of disqualified submissions have been seen; withdrawn ones leave no evidence behind.
-COUNTED = (State.SCORED, State.DISQUALIFIED)
 MAX_SUBMISSIONS = 300  # of one person to one competition that are compared: the latest
 
 
@@ -204,7 +203,7 @@ def lengths(session: Session, phase_id: uuid.UUID, competition: str, *, limit: i
 
 def _in_sequences(phase_id: uuid.UUID) -> tuple[ColumnElement[bool], ...]:
     """Which submissions of a phase sequences are made of."""
-    return Submission.phase_id == phase_id, Submission.state.in_(COUNTED), Submission.is_rehearsal.is_(False)
+    return Submission.phase_id == phase_id, Submission.state.in_(WITH_RESULT), Submission.is_rehearsal.is_(False)
 
 
 def compared(sequence: Sequence[Member]) -> Sequence[Member]:

@@ -23,7 +23,7 @@ from vocboard.app.paging import PER_PAGE, Cursor, Page, paginate_by_time, pagina
 from vocboard.app.participating.describing import not_declared
 from vocboard.app.submissions.filters import SubmissionKind, is_of, searchable, uploaded_between
 from vocboard.app.submissions.forms import needed_by
-from vocboard.app.submissions.models import Method, State, Submission, SubmissionEntry
+from vocboard.app.submissions.models import WITH_RESULT, Method, State, Submission, SubmissionEntry
 from vocboard.evaluator.editions import Declaration
 from vocboard.evaluator.tasks.definitions import METRICS
 
@@ -291,7 +291,7 @@ def _best_mean(challenge: Challenge, filters: Filters) -> ColumnElement[Any]:
         select(func.max(case((Measure.metric.in_(lower), -Measure.mean), else_=Measure.mean)))
         .join(CompetitionResult, CompetitionResult.id == Measure.result_id)
         .where(CompetitionResult.evaluation_id == Submission.current_evaluation_id, Measure.position == 0)
-        .where(Submission.state.in_((State.SCORED, State.DISQUALIFIED)))
+        .where(Submission.state.in_(WITH_RESULT))
     )
     if filters.competition:
         query = query.where(CompetitionResult.competition.in_(_keys(challenge, filters)))

@@ -29,7 +29,7 @@ from vocboard.app.rescores import service as rescores
 from vocboard.app.submissions import queries
 from vocboard.app.submissions.downloading import download
 from vocboard.app.submissions.forms import Needed, needed_by, statements
-from vocboard.app.submissions.models import State, Submission
+from vocboard.app.submissions.models import WITH_RESULT, State, Submission
 from vocboard.app.submissions.queue import queue_position
 from vocboard.app.web.attachments import attachment
 from vocboard.app.web.csrf import protect_form
@@ -85,7 +85,7 @@ class SubmissionPage:
             shown = queries.visible_competitions(submission, access)
             competitions = queries.edition_of_submission(submission).competitions
             evaluation = view = comparison = None
-            if submission.state in {State.SCORED, State.DISQUALIFIED}:
+            if submission.state in WITH_RESULT:
                 evaluation, view = result_view(session, submission, competitions, competition, access, curves=curves)
             context: dict[str, Any] = {
                 "actions": actions_of(submission, queries.replaceable_by(session, submission)) if own else [],

@@ -34,6 +34,9 @@ class State(StrEnum):
     DISQUALIFIED = "disqualified"  # by an organiser, until an organiser lifts it
 
 
+WITH_RESULT = (State.SCORED, State.DISQUALIFIED)  # those in other states may still have an earlier evaluation
+
+
 class TrainingAnnotation(StrEnum):
     """Which annotation a segmentation method was trained with."""
 
