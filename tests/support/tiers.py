@@ -25,6 +25,8 @@ FULL = (
     "tests/app/api/test_challenge_files.py",
     "tests/app/api/test_conformance.py",
     "tests/app/api/test_half_sent_uploads.py",
+    "tests/app/api/test_life_of_a_submission.py",
+    "tests/app/api/test_rescores.py",
     "tests/app/pages/test_providers.py",
     "tests/app/test_authorisation.py",  # every route, asked by everyone
     "tests/app/test_detail_levels.py",
@@ -123,6 +125,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if item.nodeid.startswith((*LONG, *LONG_ON_POSTGRES) if is_repeated else LONG):
             item.add_marker(pytest.mark.long)
         elif not item.get_closest_marker("smoke") and (
-            item.nodeid.startswith(FULL) or needs_services or item.get_closest_marker("browser")
+            item.nodeid.startswith(FULL) or needs_services or _is_real(item) or item.get_closest_marker("browser")
         ):
             item.add_marker(pytest.mark.full)
+
+
+def _is_real(item: pytest.Item) -> bool:
+    """Return whether a test that names its set-up itself, and so has no marker, has named PostgreSQL and Redis."""
+    return getattr(item, "callspec", None) is not None and item.callspec.params.get("set_up") == "real"

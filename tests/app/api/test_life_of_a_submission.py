@@ -94,7 +94,6 @@ def test_a_ground_truth_that_is_invalid_says_why(organiser: httpx.Client) -> Non
     assert organiser.get(path).json()["phase"] == "not_ready"
 
 
-@pytest.mark.full
 @pytest.mark.usefixtures("worker")
 def test_the_detectors_of_voc2007_get_the_scores_of_its_kit(
     site: Site, organiser: httpx.Client, participant: httpx.Client
