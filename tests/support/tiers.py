@@ -27,19 +27,27 @@ FULL = (
     "tests/app/api/test_half_sent_uploads.py",
     "tests/app/api/test_life_of_a_submission.py",
     "tests/app/api/test_rescores.py",
+    "tests/app/intake/test_isolation.py",
+    "tests/app/intake/test_validation.py",
+    "tests/app/pages/test_hostile_texts.py",
     "tests/app/pages/test_providers.py",
     "tests/app/test_authorisation.py",  # every route, asked by everyone
     "tests/app/test_detail_levels.py",
     "tests/app/test_ladder.py",
+    "tests/app/leaderboards/test_freezing.py::test_a_frozen_leaderboard_stays_byte_identical_over_a_simulated_month",
     "tests/app/leaderboards/test_freezing_at_random.py",
     "tests/app/leaderboards/test_reported.py",
     "tests/app/submissions/test_races.py",
+    "tests/app/submissions/test_quota.py::test_of_fifty_parallel_uploads_the_quota_is_accepted",
+    "tests/app/webhooks/test_webhooks.py::test_a_receiver_that_is_down_for_an_hour_gets_every_event_once",
+    "tests/client/test_connection.py::test_memory_stays_flat_however_large_the_archive",
     "tests/commands/test_action.py",
     "tests/commands/test_admin.py",
     "tests/commands/test_backups.py",
     "tests/commands/test_completion.py",
     "tests/commands/test_from_upload_to_leaderboard.py",
     "tests/commands/test_python_client.py",
+    "tests/commands/test_reports.py",
     "tests/commands/test_serve.py",
     "tests/commands/test_submission_commands.py",
     "tests/commands/test_submit_questions.py",
@@ -78,6 +86,9 @@ LONG = (
     # tests/app/accounts/test_signing_in.py
     "tests/benchmarks/test_abuse.py::test_people_sign_in_while_others_try_passwords",
     "tests/browser/test_year.py::test_the_year_is_as_the_page_tells_it",  # each step: tests/browser/organisers
+    "tests/deployment/test_extensions.py::test_its_own_tests_pass",  # its way from a file to the leaderboard
+    # tests/deployment/test_wheel.py
+    "tests/deployment/test_image.py::test_works_next_to_a_project_that_has_packages_of_the_same_names",
     "tests/evaluator/examples/test_examples.py::test_layout_of_whole_people_finds_some",  # test_layout_of_parts
     "tests/fuzz",
     # with PostgreSQL and Redis
