@@ -210,11 +210,11 @@ class Settings(BaseSettings):
         settings_cls: type[BaseSettings],
         init_settings: PydanticBaseSettingsSource,
         env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Add the files of secrets."""
-        return init_settings, SecretFiles(settings_cls), env_settings, dotenv_settings, file_secret_settings
+        """Read arguments, files of secrets and the environment, in this order, and nothing else."""
+        return init_settings, SecretFiles(settings_cls), env_settings
 
     environment: Environment = Environment.EMBEDDED
     debug: bool = False
