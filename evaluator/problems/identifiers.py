@@ -37,20 +37,23 @@ class UnknownImages:
 
     Attributes:
         number: of identifiers, repeated ones included.
+        with_other_zeros: of these, test images with more or fewer leading zeros.
     """
 
     def __init__(self) -> None:
-        self.number = 0
+        self.number = self.with_other_zeros = 0
         self._forms: Counter[str | None] = Counter()
 
-    def note(self, identifier: str) -> None:
-        """Count one identifier."""
+    def note(self, identifier: str, *, other_zeros: bool = False) -> None:
+        """Count one identifier; say whether it is a test image with other leading zeros."""
         self.number += 1
-        self._forms[form_of(identifier)] += 1
+        self.with_other_zeros += other_zeros
+        self._forms[None if other_zeros else form_of(identifier)] += 1
 
     def add(self, other: "UnknownImages") -> None:
         """Count those of another task, too."""
         self.number += other.number
+        self.with_other_zeros += other.with_other_zeros
         self._forms += other._forms
 
     def looks_like(self, known: Iterable[str]) -> str:

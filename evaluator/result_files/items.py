@@ -108,9 +108,11 @@ class Items:
 
     def hint(self, identifier: str) -> str:
         """Suggest what an unknown identifier may mean, as the end of a sentence."""
+        meant = self.with_other_zeros(identifier)
+        if meant is not None:
+            which = "without its" if len(meant) > len(identifier) else "with"
+            return f"; {which} leading zeros it is not {quoted(meant)}"
         first = next(iter(self.images.listed()), "")
-        if identifier.isdecimal() and identifier.zfill(len(first)) in self.images:
-            return f"; without its leading zeros it is not {quoted(identifier.zfill(len(first)))}"
         if _form(identifier) == _form(first):
             # A typing error and an image of train or val look the same; the latter is far more common.
             return "; it has the form of one, and may belong to another split (train, val) or another year"
@@ -119,6 +121,17 @@ class Items:
         self._compared += 1
         similar = difflib.get_close_matches(identifier, self.images.listed(), n=1, cutoff=_SIMILAR)
         return f"; the most similar is {quoted(similar[0])}" if similar else ""
+
+    def with_other_zeros(self, identifier: str) -> str | None:
+        """Return the image with the same number but other leading zeros; None if there is none in the test set."""
+        if not identifier.isdecimal():
+            return None
+        number = identifier.lstrip("0") or "0"
+        return next((one for one in (number.zfill(self._first_length), number) if one in self.images), None)
+
+    @cached_property
+    def _first_length(self) -> int:
+        return len(next(iter(self.images.listed()), ""))
 
     def without_path(self, identifier: str) -> str | None:
         """Return the image of a file name or path; None if it is neither, or not in the test set."""

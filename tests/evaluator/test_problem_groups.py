@@ -95,6 +95,17 @@ HEADLINES: dict[str, tuple[dict[str, bytes | str], tuple[str, ...], str]] = {
         IMAGES,
         "All 2 lines name images that are not in the test set. Run…",
     ),
+    "numbers without their leading zeros": (  # as programs write that read them as numbers
+        {CAR: detections("1", "2"), DOG: ONE},
+        IMAGES,
+        "2 lines name test images with other leading zeros. Write identifiers as in the image set file, such as "
+        "'000001'.",
+    ),
+    "leading zeros that the test set does not have": (  # with six digits, as in VOC2007
+        {CAR: detections("000151", "000153")},
+        ("151", "153"),
+        "2 lines name test images with other leading zeros. Write identifiers as in the image set file, such as '151'.",
+    ),
     "label maps without a folder": (
         {f"{image}.png": label_map() for image in IMAGES},
         IMAGES,

@@ -236,6 +236,7 @@ class TestErrors:
         ("identifier", "message"),
         [
             ("1", "without its leading zeros it is not '000001'"),
+            ("0000001", "with leading zeros it is not '000001'"),
             ("000009", "may belong to another split (train, val) or another year"),
             ("00000x1", "the most similar is '000001'"),
             ("elsewhere", "of 3 images such as '000001'. Take"),
