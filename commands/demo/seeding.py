@@ -348,7 +348,7 @@ def upload_ground_truth(organiser: Api, slug: str, tree: Path) -> None:
     name = tree.resolve().name
     with tempfile.TemporaryFile() as file:
         with tarfile.open(fileobj=file, mode="w") as packed:
-            packed.add(tree, arcname=name, filter=_only_needed)
+            packed.add(tree, arcname=".", filter=_only_needed)
         file.seek(0)
         import_ground_truth(organiser, slug, f"{name}.tar", file)
 

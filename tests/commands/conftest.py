@@ -41,7 +41,7 @@ def board(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Board]:
     make_tables(settings)
     database = Database(settings.database)
     world = draw_world(EDITION, seed=7, main=12, segmented=2, layout=4, action=4)
-    tree = write_development_kit(world, EDITION, directory)
+    tree = write_development_kit(world, EDITION, directory / "kit")
     with database.writing() as session:
         organiser = make_organiser(session)
         secret = make_token(session, organiser)
@@ -57,7 +57,7 @@ def board(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Board]:
         session.execute(update(GroundTruthVersion).values(sha256=None))
     with serving(settings) as url:
         with closing(Api(url, secret)) as api:
-            upload_ground_truth(api, "voc", tree)
+            upload_ground_truth(api, "voc", tree.parent)  # any directory with the tree in it
         yield Board(url, database, world, tree)
     database.close()
 
