@@ -21,6 +21,7 @@ class Facts:
         image_set: name of the image set.
         images: identifiers of the test set.
         unknown_images: identifiers in the upload that are not in the test set.
+        sets_of_unknown: names of the image sets that these are not in; empty to take `image_set`.
         file_count: number of files in the archive.
         result_file_count: number of these that are result files by their names.
         result_folders: the folder that all result files are in, the archive's root being empty; several if each has the
@@ -35,6 +36,7 @@ class Facts:
     image_set: str = "test"
     images: Sequence[str] = ()
     unknown_images: UnknownImages = field(default_factory=UnknownImages)
+    sets_of_unknown: str = ""
     file_count: int = 0
     result_file_count: int = 0
     result_folders: Sequence[str] = ()
@@ -135,7 +137,8 @@ def _unknown_image(found: Found, facts: Facts) -> str | None:
     remedy = "Run the method on" if is_all else "Remove them, and enter only"
     if of:  # the other files are right
         remedy = f"Leave {'this file' if found.files == 1 else 'these files'} out, or run the method on"
-    return f"{subject}. {remedy} the {facts.image_set} images of {facts.edition}{example_of(facts.images)}."
+    image_set = facts.sets_of_unknown or facts.image_set
+    return f"{subject}. {remedy} the {image_set} images of {facts.edition}{example_of(facts.images)}."
 
 
 def _comma_decimal(found: Found, _facts: Facts) -> str:

@@ -44,11 +44,12 @@ class UnknownImages:
         self.number = self.with_other_zeros = 0
         self._forms: Counter[str | None] = Counter()
 
-    def note(self, identifier: str, *, other_zeros: bool = False) -> None:
-        """Count one identifier; say whether it is a test image with other leading zeros."""
+    def note(self, identifier: str, other_set: str | None = None, *, other_zeros: bool = False) -> None:
+        """Count one identifier; say which other test set has it, or whether only its leading zeros are others."""
         self.number += 1
         self.with_other_zeros += other_zeros
-        self._forms[None if other_zeros else form_of(identifier)] += 1
+        form = f"images of {other_set}" if other_set else form_of(identifier)
+        self._forms[None if other_zeros else form] += 1
 
     def add(self, other: "UnknownImages") -> None:
         """Count those of another task, too."""

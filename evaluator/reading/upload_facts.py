@@ -45,6 +45,9 @@ def facts_of(
         image_set=" or ".join(dict.fromkeys(one.image_set for one in competitions)),
         images=images,
         unknown_images=unknown,
+        sets_of_unknown=" or ".join(
+            dict.fromkeys(one.image_set for one in competitions if items_of(one).unknown.number)
+        ),
         file_count=file_count,
         result_file_count=len(member_of),
         result_folders=_folders([*member_of.items(), *repeated], edition),

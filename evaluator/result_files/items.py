@@ -68,11 +68,18 @@ class Items:
         unknown: identifiers in the upload that are not in the image set.
     """
 
-    def __init__(self, task: Task, image_set: ImageSet | None, others: Mapping[Task, ImageSet] | None = None):
-        """Take the image set (None if unknown) and those of other tasks."""
+    def __init__(
+        self,
+        task: Task,
+        image_set: ImageSet | None,
+        others: Mapping[Task, ImageSet] | None = None,
+        other_sets: Mapping[str, ImageSet] | None = None,
+    ):
+        """Take the image set (None if unknown), those of other tasks, and the task's other test sets by name."""
         self.task = task
         self.image_set = image_set
         self._others = others or {}
+        self._other_sets = other_sets or {}
         self.images = Index[str](None if image_set is None else image_set.images)
         self.sizes = None if image_set is None else image_set.sizes
         self.unknown = UnknownImages()
@@ -108,6 +115,9 @@ class Items:
 
     def hint(self, identifier: str) -> str:
         """Suggest what an unknown identifier may mean, as the end of a sentence."""
+        of_others = self.other_set_with(identifier)
+        if of_others is not None:
+            return f"; it is in {of_others}, which is for other competitions"
         meant = self.with_other_zeros(identifier)
         if meant is not None:
             which = "without its" if len(meant) > len(identifier) else "with"
@@ -143,6 +153,14 @@ class Items:
     def tasks_with(self, identifier: str) -> list[Task]:
         """Return other tasks whose test sets contain an image."""
         return [task for task, images in self._images_of_others.items() if identifier in images]
+
+    def other_set_with(self, identifier: str) -> str | None:
+        """Return the name of another test set of the task that contains an image; None if there is none."""
+        return next((name for name, images in self._images_of_sets.items() if identifier in images), None)
+
+    @cached_property
+    def _images_of_sets(self) -> dict[str, frozenset[str]]:
+        return {name: frozenset(image_set.images) for name, image_set in self._other_sets.items()}
 
     @cached_property
     def _images_of_others(self) -> dict[Task, frozenset[str]]:

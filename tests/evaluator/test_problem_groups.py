@@ -9,7 +9,7 @@ import pytest
 
 from tests.evaluator.uploads import IMAGES, any_edition, directory, image_sets, label_map
 from tests.support.golden import golden
-from vocboard.evaluator.editions import load
+from vocboard.evaluator.editions import Task, load
 from vocboard.evaluator.image_sets import ImageSet, ImageSets
 from vocboard.evaluator.problem_catalogue import CATALOGUE
 from vocboard.evaluator.problem_groups import ProblemGroup, counted_in_files, groups_of
@@ -50,6 +50,20 @@ def test_a_kind_that_is_only_counted_has_a_group_too(tmp_path: Path) -> None:
     numbers, commas = sorted(groups(tmp_path, {"comp3_det_test_car.txt": lines}), key=lambda group: -group.count)
     assert (numbers.count, commas.count, commas.file_count, commas.problems) == (LISTED, 7, 1, ())
     assert commas.headline.startswith("7 numbers have a decimal comma. Write a decimal point")
+
+
+def test_images_of_the_other_test_set_are_recognised(tmp_path: Path) -> None:
+    sets = {
+        (Task.CLASSIFICATION, "test1"): ImageSet(("000001",)),
+        (Task.CLASSIFICATION, "test2"): ImageSet(("000002",)),
+    }
+    upload = directory(tmp_path, {"comp1_cls_test1_cars.txt": "000002 0.5\n000002 0.5\n"})
+    (group,) = read_results(upload, load("VOC2005"), ImageSets("VOC2005", sets)).groups
+    assert group.headline == (
+        "All 2 lines name images of another test set; they look like images of test2. Run the method on the test1 "
+        "images of VOC2005, such as '000001'."
+    )
+    assert "it is in test2, which is for other competitions. Take" in group.problems[0].message
 
 
 def test_a_single_problem_is_its_own_headline(tmp_path: Path) -> None:
