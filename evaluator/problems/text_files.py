@@ -43,8 +43,8 @@ TABS = warning(
 EMPTY_FILE = warning(
     "empty_file",
     "Empty file",
-    "The file contains no results. The class still counts as entered.",
-    "If you do not want to enter the class, remove the file.",
+    "The file contains no results. It still counts as entered.",
+    "Remove it if you do not want to enter it.",
     example="comp4_det_test_car.txt of 0 bytes",
 )
 LINE_TOO_LONG = error(
