@@ -23,6 +23,7 @@ SMALL_PER_LIMIT = 128  # so many small uploads together are as large as one may 
 MIN_SECRET_LENGTH = 32
 MIN_DIFFERENT_CHARACTERS = 8
 _DATABASES = ("postgresql+psycopg", "postgresql", "sqlite")
+_BROKERS = ("redis", "rediss", "redis+socket", "filesystem")
 _WITH_SECRETS = ("database_url", "broker_url")  # a password is part of them
 _GENERATED_SECRETS = ("secret_key", "proxy_secret", "metrics_token", "webhook_key")
 MAX_PROVIDER_TITLE = 60
@@ -315,6 +316,25 @@ class Settings(BaseSettings):
             is_known = False
         if not is_known:
             raise ValueError("use postgresql+psycopg://user:password@host/name, with special characters %-encoded")
+        return value
+
+    @field_validator("broker_url")
+    @classmethod
+    def _is_a_broker(cls, value: str) -> str:
+        try:
+            url = urlsplit(value)
+            is_known = not value or (url.scheme in _BROKERS and url.port != 0)
+        except ValueError:  # the port is no number
+            is_known = False
+        if not is_known:
+            raise ValueError("use redis://:password@host:port/0, with special characters %-encoded")
+        return value
+
+    @field_validator("store_endpoint")
+    @classmethod
+    def _is_a_url(cls, value: str) -> str:
+        if value and not re.match(r"(?i)https?://[^/]", value):
+            raise ValueError("use the URL of the store, https://...")
         return value
 
     @field_validator("store", "former_store")

@@ -73,3 +73,21 @@ def test_an_address_of_no_database_is_named(
         said = capsys.readouterr().err
         assert "VOCBOARD_DATABASE_URL: use postgresql+psycopg://user:password@host/name" in said
         assert "secret" not in said
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("BROKER_URL", "http://:secret@h", "use redis://:password@host:port/0"),
+        ("BROKER_URL", "redis://:secret#w@h:6379", "use redis://:password@host:port/0"),
+        ("STORE_ENDPOINT", "s3.lab.example", "use the URL of the store, https://..."),
+    ],
+)
+def test_an_address_of_no_broker_or_store_is_named(
+    name: str, value: str, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv(f"VOCBOARD_{name}", value)
+    assert main(["admin", "doctor"]) == 2
+    printed = capsys.readouterr().err
+    assert f"VOCBOARD_{name}: {said}" in printed
+    assert "secret" not in printed
