@@ -94,7 +94,8 @@ def check_metric(metric: str, edition: Edition, tree: Path, results: Path) -> No
     Raises:
         AssertionError: what is wrong, in a sentence.
     """
-    _require(metric in {*map(str, METRICS)}, f"There is no metric {metric}. {' '.join(extensions.failures().values())}")
+    why = " ".join(extensions.failures().values()) or f"{extensions.VARIABLE} has to name its package."
+    _require(metric in {*map(str, METRICS)}, f"There is no metric {metric}. {why}")
     name = Metric(metric)
     truth = read_ground_truth(tree, edition)
     files = {member.name: member.read() for member in members(results, UPLOAD_LIMITS)}

@@ -102,7 +102,7 @@ def test_what_is_wrong_with_a_task_is_said(
 def test_what_is_not_there_is_said(world: tuple[Path, Path]) -> None:
     with pytest.raises(AssertionError, match="There is no task keypoints: VOCBOARD_EXTENSIONS has to name"):
         check_task("keypoints", load("VOC2007"), *world)
-    with pytest.raises(AssertionError, match="There is no metric speed"):
+    with pytest.raises(AssertionError, match=r"There is no metric speed\. VOCBOARD_EXTENSIONS has to name its"):
         check_metric("speed", load("VOC2007"), *world)
 
 
