@@ -4,7 +4,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from string import Formatter
 
+from vocboard.evaluator import extensions
 from vocboard.evaluator.editions.tables import Table, meant
+from vocboard.evaluator.extensions import Group
 from vocboard.evaluator.names import Metric, Task
 from vocboard.evaluator.rules import Competition, LayoutProtocol
 from vocboard.evaluator.tasks.definitions import METRICS, TASKS
@@ -62,6 +64,10 @@ def measures(
     secondary = _metrics(table, "secondary", others)
     if table.is_sound("metric", "secondary") and metric in secondary:
         table.fail("secondary", "other measures than the metric")
+    for key, chosen in (("metric", (metric,)), ("secondary", secondary)):
+        for each in chosen:
+            if (why := extensions.why_not(Group.METRICS, each)) is not None:
+                table.fail(key, "what can be computed", f" {why}")
     shown = tuple(each for each in secondary if not METRICS[each].needs_public_ground_truth)
     return metric, secondary, _metrics(table, "board", shown)
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tests.support import small_world
 from vocboard.evaluator import extensions
-from vocboard.evaluator.editions import Metric, Task, load
+from vocboard.evaluator.editions import EditionFileError, Metric, Task, load, read_text, source
 from vocboard.evaluator.evidence.image_shares import ImageShares
 from vocboard.evaluator.evidence.ranked_evidence import MatchedResults
 from vocboard.evaluator.extensions import Addition, Group
@@ -117,6 +117,16 @@ def test_an_extension_that_fails_is_left_out_with_one_sentence(
     reason = "Extension others 1.0 cannot be used: action: ModuleNotFoundError: No module named 'no_such_package'."
     assert extensions.failures() == {"others 1.0": reason}
     assert caplog.messages == [reason]
+
+
+def test_an_edition_says_why_a_metric_cannot_be_computed(monkeypatch: pytest.MonkeyPatch) -> None:
+    metric = Addition(Group.METRICS, Metric.AVERAGE_PRECISION, "p", "p 1")
+    added = dict.fromkeys(Group, ()) | {Group.METRICS: (metric,)}
+    monkeypatch.setattr(extensions, "_chosen", lambda: added)
+    monkeypatch.setattr(extensions, "_failures", {"p 1": "Extension p 1 cannot be used."})
+    text = source("VOC2007").replace('"VOC2007"', '"Own"', 1)
+    with pytest.raises(EditionFileError, match=r"metric must be what can be computed.* Extension p 1 cannot be used"):
+        read_text(text, "own.toml")
 
 
 def test_only_chosen_ones_are_loaded_and_cannot_replace_what_is_built_in(monkeypatch: pytest.MonkeyPatch) -> None:
