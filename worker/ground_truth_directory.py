@@ -75,7 +75,7 @@ class GroundTruthDirectory:
         """Return the private key for uploads. The first call creates it and publishes the public key in the inbox.
 
         Raises:
-            LostKeyError: it is missing, but was there before.
+            LostKeyError: it is missing, but was there before; or it cannot be read.
         """
         self._made()
         self._inbox.set_up()
@@ -90,7 +90,11 @@ class GroundTruthDirectory:
             )
         if not path.exists():
             self._make_key(path)
-        key = PrivateKey(path.read_bytes())
+        try:
+            key = PrivateKey(path.read_bytes())
+        except (OSError, ValueError, TypeError) as error:
+            what = f"{path} cannot be used as private key, which has {PrivateKey.SIZE} bytes"
+            raise LostKeyError(f"{what}: {error}") from error
         if self._shares_no_directory and was_published and self._inbox.public_key() != key.public_key:
             raise LostKeyError(f"{path} is not the private key of the other workers: give this worker a copy of theirs")
         self._inbox.publish_key(key.public_key)

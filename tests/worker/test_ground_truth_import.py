@@ -400,6 +400,9 @@ def test_a_lost_private_key_is_not_replaced(settings: Settings) -> None:
     with pytest.raises(LostKeyError, match=r"worker\.private-key is missing.*Restore it from the backup"):
         directory.private_key()
     assert not (settings.truth / "worker.private-key").exists()
+    (settings.truth / "worker.private-key").write_text("another file")
+    with pytest.raises(LostKeyError, match=r"worker\.private-key cannot be used as private key, which has 32 bytes"):
+        directory.private_key()
 
 
 def test_identical_truth_is_stored_once(database: Database, settings: Settings, tree: Path) -> None:
