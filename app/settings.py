@@ -269,7 +269,7 @@ class Settings(BaseSettings):
     rejected_uploads_kept_for: timedelta = Field(default=timedelta(days=90), ge=timedelta())  # their codes
 
     validation_processes: int = Field(default=2, gt=0)
-    validation_time_limit: timedelta = timedelta(minutes=2)
+    validation_time_limit: timedelta = Field(default=timedelta(minutes=2), gt=timedelta())
     validation_memory_limit_bytes: int = Field(default=2048 * MEBIBYTE, gt=0)
 
     accounts_per_domain: int = Field(default=20, ge=0)  # new ones in a week; 0 for any number
@@ -278,11 +278,11 @@ class Settings(BaseSettings):
     oidc_providers: SecretStr = SecretStr("")  # a list in JSON; see OpenIdProvider
     mail_url: SecretStr = SecretStr("")  # smtp://user:password@host:port or smtps://...; also see mail_directory
     mail_from: str = ""  # default: vocboard@ and the public URL's host
-    session_lifetime: timedelta = timedelta(days=14)
+    session_lifetime: timedelta = Field(default=timedelta(days=14), gt=timedelta())
     # The time of last use is stored with a precision of 5 minutes.
     session_idle_timeout: timedelta = Field(default=timedelta(days=3), ge=timedelta(minutes=10))
     second_factor: SecondFactorPolicy = SecondFactorPolicy.OPTIONAL
-    token_lifetime: timedelta = timedelta(days=365)
+    token_lifetime: timedelta = Field(default=timedelta(days=365), gt=timedelta())
     # Web and mail worker: encrypts the secrets of webhooks. Production has no webhooks without it.
     webhook_key: SecretStr = SecretStr("")
     webhooks_anywhere: bool = False  # whether they may use http, and addresses of private networks
@@ -293,11 +293,12 @@ class Settings(BaseSettings):
     security_expires: AwareDatetime | None = None  # expiry of the contact; default: half a year after each request
 
     worker_processes: int = Field(default=2, gt=0)
-    lease: timedelta = timedelta(seconds=60)  # a worker that does not renew its lease for this long is considered dead
-    poll_interval: timedelta = timedelta(seconds=3)  # how often a worker polls the database for work
-    sweep_interval: timedelta = timedelta(seconds=15)
+    # A worker that does not renew its lease for this long is considered dead.
+    lease: timedelta = Field(default=timedelta(minutes=1), gt=timedelta())
+    poll_interval: timedelta = Field(default=timedelta(seconds=3), gt=timedelta())  # of an idle worker
+    sweep_interval: timedelta = Field(default=timedelta(seconds=15), gt=timedelta())
     evaluation_attempts: int = Field(default=3, gt=0)
-    evaluation_time_limit: timedelta = timedelta(minutes=30)
+    evaluation_time_limit: timedelta = Field(default=timedelta(minutes=30), gt=timedelta())
     evaluation_memory_limit_bytes: int = Field(default=4096 * MEBIBYTE, gt=0)
 
     @field_validator("public_url")

@@ -76,6 +76,21 @@ def test_an_address_of_no_database_is_named(
 
 
 @pytest.mark.parametrize(
+    "name",
+    [
+        *("VALIDATION_TIME_LIMIT", "EVALUATION_TIME_LIMIT", "SESSION_LIFETIME", "TOKEN_LIFETIME"),
+        *("LEASE", "POLL_INTERVAL", "SWEEP_INTERVAL"),
+    ],
+)
+def test_limits_lifetimes_and_intervals_of_no_time_are_refused(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv(f"VOCBOARD_{name}", "PT0S")
+    assert main(["admin", "doctor"]) == 2
+    assert f"VOCBOARD_{name}: Input should be greater than" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
     ("name", "value", "said"),
     [
         ("BROKER_URL", "http://:secret@h", "use redis://:password@host:port/0"),
