@@ -336,14 +336,15 @@ def _what_is_current(database: Database, version_id: UUID) -> str:
             version = session.get_one(GroundTruthVersion, version_id)
             challenge = queries.challenge_with_phases(session, version.challenge_id)
             current = ground_truth.current_versions(session, challenge).get(version.phase_id)
-            may_become = current is None or (
-                current.id != version.id and not submission_queries.is_submitted_to(session, version.phase_id)
-            )
+            has_results = current is not None or challenge.imported_at is not None
+            must_score = has_results and submission_queries.is_submitted_to(session, version.phase_id)
+            may_become = not must_score and (current is None or current.id != version.id)
         if not may_become or time.monotonic() > deadline:
             break
         time.sleep(POLL_SECONDS)
-    if current is None:
+    if current is None and not must_score:
         return "no version is current: this one cannot score all competitions of the challenge"
-    if current.id == version_id:
-        return f"version {current.number} is current"
-    return f"version {current.number} is current; score with the new one: vocboard admin rescore {challenge.slug}"
+    is_current = "no version is current" if current is None else f"version {current.number} is current"
+    if current is not None and current.id == version_id:
+        return is_current
+    return f"{is_current}; score with the new one: vocboard admin rescore {challenge.slug}"

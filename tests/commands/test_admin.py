@@ -9,6 +9,7 @@ import shutil
 import socket
 import uuid
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
@@ -404,6 +405,25 @@ def test_ground_truth_is_corrected_with_its_upload(
     assert "Apply or discard it first" in capsys.readouterr().err
     assert admin("log", "--challenge", "scored") == 0
     assert "started a re-score with version" in capsys.readouterr().out
+
+
+def test_ground_truth_of_an_imported_challenge_waits_for_a_rescore(
+    embedded: Database, settings: Settings, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make("olga@lab.example", "organiser", capsys)
+    scored_challenge(embedded, is_being_rescored=False)
+    with embedded.writing() as session:
+        session.scalars(select(Challenge)).one().imported_at = now()
+        session.scalars(select(ChallengePhase)).one().current_scoring_id = None
+    GroundTruthDirectory(settings).private_key()
+    given = ["import-truth", "scored", str(write_tree(tmp_path)), "--organiser", "olga@lab.example", "--confirm"]
+    with ThreadPoolExecutor(1) as pool:
+        command = pool.submit(admin, *given)
+        while not command.done():
+            import_next(embedded, settings)
+    assert command.result() == 0
+    said = capsys.readouterr().out
+    assert "no version is current; score with the new one: vocboard admin rescore scored\n" in said
 
 
 def test_rules_are_changed(embedded: Database, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
