@@ -98,6 +98,7 @@ def test_the_organisers_pages_draw_how_the_challenge_has_gone(embedded_site: Sit
     [scores] = [
         row for row in statistics.xpath("//tbody/tr") if row.find_class("drawing") and "(comp1)" in row.text_content()
     ]
+    assert scores.xpath("./th/a/@href") == [f"{BOARD}?phase=main"]  # without it, of the phase that is current
     assert [cell.text_content() for cell in scores.find_class("number")] == ["3", "51.0", "60.00"]
     assert len(scores.xpath(".//*[name()='rect']")) == 3
     assert "DPM 33.7" in " ".join(scores.text_content().split())  # other leaderboards have neither scores nor this
