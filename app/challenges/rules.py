@@ -429,7 +429,8 @@ def _check_ladder(checks: FieldChecks, rules: PhaseRules) -> None:
     if rules.ladder_step is None:
         return
     if not MIN_STEP <= rules.ladder_step <= MAX_STEP:  # also without NaN
-        checks.fail("ladder_step", f"Choose between {100 * MIN_STEP:g} and {100 * MAX_STEP:g} per cent.")
+        bounds = f"{100 * MIN_STEP:g} and {100 * MAX_STEP:g} per cent ({MIN_STEP:g} and {MAX_STEP:g} as a fraction)"
+        checks.fail("ladder_step", f"Choose between {bounds}.")
     elif rules.detail is Detail.EVERYTHING:
         checks.fail("ladder_step", "Choose another detail level than everything, which shows exact results at once.")
 

@@ -361,7 +361,8 @@ def test_the_step_is_checked_and_can_be_changed_and_taken_away(database: Databas
         for wrong in ({"ladder_step": 0.0}, {"ladder_step": float("nan")}, {"ladder_step": 1.0}):
             with pytest.raises(InvalidInputError) as raised:
                 change_rules(session, world.challenge, world.organiser, **wrong)
-            assert [*raised.value.fields] == ["ladder_step"]
+            said = "Choose between 0.1 and 20 per cent (0.001 and 0.2 as a fraction)."
+            assert raised.value.fields == {"ladder_step": said}
         with pytest.raises(InvalidInputError):
             change_rules(session, world.challenge, world.organiser, detail=Detail.EVERYTHING)
         change_rules(session, world.challenge, world.organiser, ladder_step=0.1)
