@@ -123,7 +123,7 @@ def report_when_ready(database: Database, rescore_id: UUID, organiser: str, *, i
         return 1
     _print_report(found)
     print(_what_is_current(database, found))
-    if not is_applied_next:
+    if not is_applied_next or attention(found):
         needed = f" --confirm {_slug(database, found)}" if attention(found) else ""
         print(f"apply it: vocboard admin apply-rescore {rescore_id} --organiser {organiser}{needed}")
     return 0

@@ -387,6 +387,8 @@ def test_a_list_of_rescores_says_which_must_be_confirmed(
     assert "NEEDS ATTENTION: 1 published submission would lose results" in said
     assert "; 1 score and 0 ranks change" in said
     assert "--organiser olga@lab.example --confirm scored" in said
+    report_when_ready(embedded, uuid.UUID(named["RESCORE"]), "olga@lab.example", is_applied_next=True)
+    assert "--organiser olga@lab.example --confirm scored" in capsys.readouterr().out  # of `rescore --apply`
     assert admin("apply-rescore", named["RESCORE"], "--organiser", "olga@lab.example") == 1
 
 
