@@ -147,4 +147,5 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def _is_real(item: pytest.Item) -> bool:
     """Return whether a test that names its set-up itself, and so has no marker, has named PostgreSQL and Redis."""
-    return getattr(item, "callspec", None) is not None and item.callspec.params.get("set_up") == "real"
+    given = getattr(item, "callspec", None)
+    return given is not None and given.params.get("set_up") == "real"
