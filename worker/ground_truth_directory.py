@@ -93,7 +93,7 @@ class GroundTruthDirectory:
         try:
             key = PrivateKey(path.read_bytes())
         except (OSError, ValueError, TypeError) as error:
-            what = f"{path} cannot be used as private key, which has {PrivateKey.SIZE} bytes"
+            what = f"{path} cannot be used as the private key, which has {PrivateKey.SIZE} bytes"
             raise LostKeyError(f"{what}: {error}") from error
         if self._shares_no_directory and was_published and self._inbox.public_key() != key.public_key:
             raise LostKeyError(f"{path} is not the private key of the other workers: give this worker a copy of theirs")

@@ -16,7 +16,6 @@ from vocboard.app.evaluations.models import CompetitionResult, Evaluation, Measu
 from vocboard.app.leaderboards.statistics import Failure, Stored
 from vocboard.app.submissions.models import WITH_RESULT, Method, Submission, SubmissionEntry
 
-# The scores of disqualified submissions have been seen; withdrawn ones leave no evidence behind.
 MAX_SUBMISSIONS = 300  # of one person to one competition that are compared: the latest
 
 
@@ -202,7 +201,7 @@ def lengths(session: Session, phase_id: uuid.UUID, competition: str, *, limit: i
 
 
 def _in_sequences(phase_id: uuid.UUID) -> tuple[ColumnElement[bool], ...]:
-    """Which submissions of a phase sequences are made of."""
+    """Which submissions of a phase sequences are made of: also disqualified ones, whose scores have been seen."""
     return Submission.phase_id == phase_id, Submission.state.in_(WITH_RESULT), Submission.is_rehearsal.is_(False)
 
 

@@ -92,7 +92,4 @@ def read_arrays(
 
 def _items(competition: Competition, image_sets: ImageSets | None) -> Items:
     known = {} if image_sets is None else image_sets.sets
-    task, name = competition.task, competition.image_set
-    others = {other: found for (other, of_set), found in known.items() if of_set == name and other is not task}
-    other_sets = {of_set: found for (other, of_set), found in known.items() if other is task and of_set != name}
-    return Items(task, known.get((task, name)), others, other_sets)
+    return Items.among(competition.task, competition.image_set, known)

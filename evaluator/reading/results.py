@@ -246,10 +246,7 @@ class _Reader:
     def _items_of(self, competition: Competition) -> Items:
         key = competition.task, competition.image_set
         if key not in self._items:
-            known = {} if self._image_sets is None else self._image_sets.sets
-            others = {task: found for (task, name), found in known.items() if name == key[1] and task is not key[0]}
-            other_sets = {name: found for (task, name), found in known.items() if task is key[0] and name != key[1]}
-            self._items[key] = Items(competition.task, known.get(key), others, other_sets)
+            self._items[key] = Items.among(*key, {} if self._image_sets is None else self._image_sets.sets)
         return self._items[key]
 
     def _report(self, file: str, competition: str | None = None) -> FileReport:

@@ -4,7 +4,7 @@ import difflib
 import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Generic, TypeVar
+from typing import Generic, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,6 +84,13 @@ class Items:
         self.sizes = None if image_set is None else image_set.sizes
         self.unknown = UnknownImages()
         self._compared = 0
+
+    @classmethod
+    def among(cls, task: Task, name: str, known: Mapping[tuple[Task, str], ImageSet]) -> Self:
+        """Return those of a task's image set, which is unknown if it is not among the known ones."""
+        others = {other: found for (other, of_set), found in known.items() if of_set == name and other is not task}
+        other_sets = {of_set: found for (other, of_set), found in known.items() if other is task and of_set != name}
+        return cls(task, known.get((task, name)), others, other_sets)
 
     @cached_property
     def persons(self) -> Index[tuple[int, int]]:

@@ -401,7 +401,9 @@ def test_a_lost_private_key_is_not_replaced(settings: Settings) -> None:
         directory.private_key()
     assert not (settings.truth / "worker.private-key").exists()
     (settings.truth / "worker.private-key").write_text("another file")
-    with pytest.raises(LostKeyError, match=r"worker\.private-key cannot be used as private key, which has 32 bytes"):
+    with pytest.raises(
+        LostKeyError, match=r"worker\.private-key cannot be used as the private key, which has 32 bytes"
+    ):
         directory.private_key()
 
 
