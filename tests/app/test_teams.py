@@ -66,6 +66,7 @@ def people(database: Database) -> tuple[User, User, User]:
         return make_user(session, name="Ada"), make_user(session, name="Bob"), make_user(session, name="Cy")
 
 
+@pytest.mark.postgres
 def test_two_members_who_submit_at_once_have_the_quota_of_one(backend: Backend) -> None:
     challenge = backend.challenge(quota_count=1)
     ada, bob = backend.user(), backend.user()
@@ -83,6 +84,7 @@ def test_two_members_who_submit_at_once_have_the_quota_of_one(backend: Backend) 
         assert Counter(pool.map(submit, range(8))) == {True: 1, False: 7}
 
 
+@pytest.mark.postgres
 def test_somebody_who_joins_while_the_team_submits_counts_or_comes_after_it(backend: Backend) -> None:
     """A submission counts for everybody in the team, also if somebody joins or leaves in the same moment."""
     for _ in range(5):

@@ -99,19 +99,33 @@ LONG = (
     "tests/worker/test_failures.py::test_evaluations_that_break_a_limit_fail_while_others_go_on[embedded]",
     "tests/worker/test_rescore_work.py::test_with_workers_killed_and_the_broker_emptied_it_ends_with_the_same_report[embedded]",
 )
-# Only `make test-long` runs these on PostgreSQL, too, except for tests marked `full`: others run the same statements.
+# Only `make test-long` runs these on PostgreSQL, too, except for tests marked `full` or `postgres`, such as those of
+# people who do something at the same time: others run the same statements, or much the same.
 LONG_ON_POSTGRES = (
     "tests/app/api/test_changed_rules.py",  # tests/worker/test_changed_rules.py
+    "tests/app/api/test_life_of_a_submission.py",  # tests/worker/test_recovery.py
+    "tests/app/api/test_moderation.py",  # tests/app/organising/test_overview.py
     "tests/app/api/test_rescores.py",  # tests/worker/test_rescore_work.py
+    "tests/app/api/test_resumable_uploads.py",  # its tests that are marked
     "tests/app/leaderboards/test_freezing.py",  # tests/app/leaderboards/test_freezing_at_random.py
     "tests/app/leaderboards/test_service.py",  # tests/app/leaderboards/test_current.py, test_revisions.py
-    "tests/app/transfer/test_people.py::test_an_archive_gives_nobody_rights",  # its other tests
-    "tests/app/transfer/test_people.py::test_bans_that_fit_nobody_are_refused",  # before anything is written
+    "tests/app/notifications/test_events.py",  # tests/worker/test_showcase.py, tests/app/announcements
+    "tests/app/organising/test_bans.py",  # its tests that run on PostgreSQL alone
+    "tests/app/organising/test_moderation.py",  # its tests that are marked
+    "tests/app/organising/test_notices.py",  # tests/app/messaging/test_outbox.py
+    "tests/app/submissions/test_pruning.py",  # its tests that are marked
+    "tests/app/submissions/test_service.py",  # its tests that are marked
+    "tests/app/test_detail_levels.py",  # tests/app/leaderboards/test_current.py
+    "tests/app/test_teams.py",  # its tests that are marked
+    "tests/app/transfer/test_people.py",  # tests/app/transfer/test_phases.py
     "tests/app/transfer/test_transfer.py",  # tests/app/transfer/test_phases.py
     "tests/worker/test_across_methods.py",  # tests/worker/test_statistics.py
     "tests/worker/test_columns.py",  # tests/worker/test_recovery.py
-    "tests/worker/test_diagnoses.py::test_diagnoses_of_all_tasks_are_those_of_the_command_line",  # its other tests
+    "tests/worker/test_diagnoses.py",  # tests/worker/test_recovery.py
     "tests/worker/test_failures.py",  # tests/worker/test_recovery.py
+    "tests/worker/test_ground_truth_import.py",  # tests/worker/test_privileges.py
+    "tests/worker/test_health.py",  # its tests that are marked
+    "tests/worker/test_mail.py",  # its test that is marked
     "tests/worker/test_rescoring.py",  # tests/worker/test_rescore_work.py
     "tests/worker/test_statistics.py",  # its tests that are marked
 )
@@ -136,7 +150,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the tests of the two upper tiers."""
     for item in items:
         needs_services = item.get_closest_marker("services")
-        is_repeated = needs_services and not item.get_closest_marker("full")
+        is_repeated = needs_services and not any(map(item.get_closest_marker, ("full", "postgres")))
         if item.nodeid.startswith((*LONG, *LONG_ON_POSTGRES) if is_repeated else LONG):
             item.add_marker(pytest.mark.long)
         elif not item.get_closest_marker("smoke") and (

@@ -106,6 +106,7 @@ def test_a_mail_worker_that_stops_in_order_is_not_missed(backend: Backend, tmp_p
         assert looking(backend) == set()
 
 
+@pytest.mark.postgres
 @pytest.mark.services
 @pytest.mark.parametrize("set_up", [REAL], indirect=True)
 def test_a_database_that_is_away_is_reported_in_one_line(backend: Backend) -> None:
@@ -116,6 +117,7 @@ def test_a_database_that_is_away_is_reported_in_one_line(backend: Backend) -> No
     assert message.count("\n") == 1
 
 
+@pytest.mark.postgres
 @pytest.mark.services
 @pytest.mark.parametrize("set_up", [REAL], indirect=True)
 def test_beat_that_does_not_reach_the_broker_is_noticed(

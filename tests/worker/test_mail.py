@@ -134,6 +134,7 @@ def test_the_ordinary_worker_sends_in_the_embedded_set_up(backend: Backend, serv
         wait_until(lambda: len(server.messages()) == 1)
 
 
+@pytest.mark.postgres
 @pytest.mark.services
 def test_the_role_of_the_mail_worker_is_enough(
     process_roles: None, empty_postgres_url: str, redis_url: str, tmp_path: Path, server: MailServer

@@ -106,6 +106,7 @@ def test_an_upload_in_parts_is_submitted_like_any_other(entrant: Entrant) -> Non
     assert entrant.submit(path, method_name="Another").json()["code"] == "idempotency_key_reused"
 
 
+@pytest.mark.postgres
 def test_two_submissions_of_one_upload_at_the_same_time_are_one(entrant: Entrant) -> None:
     path = entrant.finished()
     together = threading.Barrier(2)

@@ -70,6 +70,7 @@ def test_another_persons_copy_is_not_disqualified_with_it(case: Case) -> None:
     case.do(publishing.publish, other, submission_id=copy)
 
 
+@pytest.mark.postgres
 def test_publishing_while_being_disqualified_publishes_nothing(case: Case) -> None:
     """Whatever comes first, the disqualified method is not on the board in the end."""
     others = [case.scored("Method") for _ in range(4)]

@@ -237,6 +237,7 @@ def prune_until(url: str, directory: Path, stop: threading.Event) -> None:
     database.close()
 
 
+@pytest.mark.postgres
 def test_pruning_waits_for_an_upload_that_is_about_to_commit(backend: Backend) -> None:
     """The archive is in its place and the row not yet committed: the moment at which a look finds no row."""
     user, challenge = backend.user(), backend.challenge()

@@ -234,6 +234,7 @@ def test_only_what_is_scored_can_be_published(backend: Backend) -> None:
     assert backend.submission(submission_id).published_at is not None
 
 
+@pytest.mark.postgres
 def test_parallel_publishing_of_one_method_puts_one_on_the_board(backend: Backend) -> None:
     challenge, user = backend.challenge(), backend.user()
     submissions = [score(backend, backend.submit(user, challenge)) for _ in range(6)]
