@@ -49,7 +49,7 @@ def at_work(settings: Settings, log: Path) -> Iterator[Site]:
 def exhibition(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Exhibition]:
     """Give a running site with everything there is to see; tests only look at it."""
     directory = tmp_path_factory.mktemp("exhibition") / "data"
-    shutil.copytree(made_once("exhibition", lambda made: furnish(made, methods=200)), directory)
+    shutil.copytree(made_once("exhibition", lambda made: furnish(made, methods=120)), directory)
     provider = {"name": "orcid", "title": "ORCID", "issuer": ORCID, "client_id": "voc", "client_secret": "secret"}
     settings = Settings(data_directory=directory, oidc_providers=json.dumps([provider]))
     settings.archives.mkdir(exist_ok=True)

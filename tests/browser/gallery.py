@@ -151,7 +151,7 @@ def fill(session: Session, *, methods: int = 200) -> Gallery:
         gallery.submissions["published"] = _board_row(session, random, challenge, others[number % 4], number, ["comp3"])
     for number in range(12):
         _board_row(session, random, challenge, others[number % 4], methods + number, ["comp5", "comp7", "comp1"])
-    _own_submissions(session, random, challenge, participant, gallery)
+    _own_submissions(session, np.random.default_rng(7), challenge, participant, gallery)
     _moderation(session, challenge, organiser, others[0])
     add_statistics(session, challenge, "comp3")
     add_across_methods(session, challenge, "comp3")

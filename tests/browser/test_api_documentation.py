@@ -26,7 +26,8 @@ def test_operations_can_be_read_and_tried(page: Page, site: Site) -> None:
     page.emulate_media(color_scheme="dark")
     page.goto(f"{site.url}/api/docs")
     expect(page.locator("#operations-tag-account")).to_be_visible()
-    for subject in page.locator("[id^=operations-tag-]").all():
+    subjects = page.locator("[id^=operations-tag-]")
+    for subject in (subjects.first, subjects.last):
         subject.click()
         expect(subject.locator("xpath=..").locator(".opblock").first).to_be_visible()
         subject.click()

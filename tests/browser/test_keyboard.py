@@ -10,7 +10,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser_errors")]
 BOARD = "/challenges/voc2012/leaderboards/comp3"
 REPORT = "/organise/harbour/rescores/{rescore_rules}"
 ARCHIVE = "/organise/voc2012/archive"
-# How many stops are walked: to the end, but for the leaderboard with a link and a box in each of its 200 rows.
+# How many stops are walked: to the end, but for the leaderboard with a link and a box in each of its rows.
 PAGES = {
     "/": ("visitor", 200),
     BOARD + "?method={published}": ("visitor", 80),

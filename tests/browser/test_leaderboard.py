@@ -1,4 +1,4 @@
-"""The leaderboard of 20 classes and 200 methods."""
+"""The leaderboard of 20 classes and 120 methods: of 200, a browser would need nearly twice the time."""
 
 import contextlib
 import re
@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
 from tests.browser.conftest import Exhibition, without_errors
 from tests.browser.gallery import EDITION
+from tests.browser.layout import MAX_BYTES, SIZE
 from tests.support.browser import VIEWPORT, new_context
 from tests.support.factories import make_challenge, make_user
 from tests.support.scored import make_published
@@ -23,7 +24,7 @@ from vocboard.app.settings import Settings
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser_errors")]
 
-METHODS = 200
+METHODS = 120
 PATH = "/challenges/voc2012/leaderboards/comp3"
 DESK = {"width": 1440, "height": 900}
 TELEPHONE = {"width": 390, "height": 844}
@@ -79,6 +80,10 @@ def name_of(found: Locator) -> str:
     return found.get_by_role("rowheader").get_by_role("link").inner_text()
 
 
+def test_200_methods_are_loaded_at_once(seen: Page) -> None:
+    assert seen.evaluate(SIZE) / METHODS * 200 < MAX_BYTES
+
+
 def test_all_columns_are_in_view_at_1280_pixels(seen: Page) -> None:
     expect(seen.locator(".board tbody tr")).to_have_count(METHODS)
     for name in ("Mean, %", "95 % interval", "Rank range", *EDITION.classes):
@@ -115,7 +120,7 @@ def test_intervals_are_drawn_on_one_scale_beside_the_mean_and_ranks_that_are_pos
         for tick in head.locator("text:visible").all()
     }
     (first, from_), (last, to) = min(ticks.items()), max(ticks.items())
-    for number in (1, 50, 199):
+    for number in (1, 50, 119):
         one = row(seen, number)
         mean, cell = float(one.locator(".mean").inner_text().strip("*")), one.locator(".forest")
         low, high = map(float, cell.inner_text().split("–"))
@@ -123,7 +128,7 @@ def test_intervals_are_drawn_on_one_scale_beside_the_mean_and_ranks_that_are_pos
         dot, line = box_of(cell.locator("circle")), box_of(cell.locator("line"))
         for value, x in ((mean, dot["x"] + dot["width"] / 2), (low, line["x"]), (high, line["x"] + line["width"])):
             assert x == pytest.approx(from_ + (to - from_) * (value - first) / (last - first), abs=2)
-    expect(row(seen, 1).locator(".ranks")).to_have_text("1–2 tied")
+    expect(row(seen, 1).locator(".ranks")).to_have_text("1–3 tied")
     assert {"tied" in text for text in seen.locator(".ranks:not(.tied)").all_inner_texts()} == {False}
     incomplete = seen.locator(".board tbody tr", has=seen.get_by_title(re.compile("not all classes entered"))).first
     expect(incomplete.locator(".ranks")).to_have_text("–")
