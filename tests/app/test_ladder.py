@@ -147,7 +147,7 @@ class Reader:
         self._paths |= {f"{BOARD}?view={view}" for view in View} | {f"{BOARD}?q=zebra"}
 
     def views(self) -> dict[str, str]:
-        """Answers by address, without what varies."""
+        """Answers by address, without what varies; from the second time on, of what was there before."""
         found: dict[str, str] = {}
         with self._site.client(self._token) as client:
             if self._email:
@@ -158,6 +158,7 @@ class Reader:
                     answer = client.get(path)
                     if answer.status_code == 200:
                         found[path] = _VARYING.sub("", answer.text)
+        self._paths = {*found}
         return found
 
 

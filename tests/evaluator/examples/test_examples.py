@@ -26,7 +26,7 @@ from vocboard.evaluator.scores import CompetitionScores
 from vocboard.evaluator.scoring import score
 
 INSTANCES = Path(__file__).parents[3] / "docs" / "editions" / "examples" / "instances.toml"
-IMAGES = 160  # of each image set; half to learn from, half to be run on
+IMAGES = 80  # of each image set; half to learn from, half to be run on
 
 
 def pictured(name: str) -> Path:
