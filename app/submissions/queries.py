@@ -4,6 +4,7 @@ import uuid
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 
 from sqlalchemy import ColumnElement, ScalarSelect, Select, and_, or_, select
 from sqlalchemy.orm import InstrumentedAttribute, Session, contains_eager, joinedload, selectinload
@@ -234,6 +235,7 @@ def any_archive(session: Session) -> bool:
     return session.scalar(select(Submission.id).where(Submission.has_archive).limit(1)) is not None
 
 
+@cache
 def complete() -> Select[Submission]:
     """Return the query of submissions with their method, team, user, challenge (with phases) and entries."""
     return (
