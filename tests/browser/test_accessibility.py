@@ -1,10 +1,11 @@
 """Every page is in order, and axe-core finds nothing serious on it, for anybody, in light and dark."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import pytest
+from _pytest.mark import ParameterSet
 from fastapi import FastAPI
 from lxml import html
 from playwright.sync_api import Page
@@ -15,7 +16,7 @@ from tests.browser.axe import check, check_prepared, prepare
 from tests.browser.conftest import Exhibition, without_errors
 from tests.browser.gallery import Gallery
 from tests.browser.layout import check_layout
-from tests.browser.visits import EMBEDDED, PREVIEWS, REFUSED_FORMS, VISITS, Visit, open_page
+from tests.browser.visits import EMBEDDED, OTHER_STATES, PREVIEWS, REFUSED_FORMS, VISITS, Visit, open_page
 from tests.support.factories import make_organiser, make_user
 from tests.support.services import make_tables
 from tests.support.site import serving
@@ -43,9 +44,9 @@ NO_PAGES = {
     "/submissions/{submission_id}/archive",
     "/submissions/{submission_id}/flickr-images",
 }
-# Large pages that show everybody the same below the header: looked at as the person in `VISITS` alone.
+# Large pages that show everybody the same below the header: looked at as one person alone.
 THE_SAME_FOR_EVERYBODY = ("/challenges/voc2012/leaderboards/comp3", "/api/docs", "/anonymous/")
-CHECKED = {*VISITS, *REFUSED_FORMS}
+CHECKED = {*VISITS, *OTHER_STATES, *REFUSED_FORMS}
 PEOPLE: Mapping[str, Person] = {
     "visitor": Person.VISITOR,
     "participant": Person.OWNER,
@@ -85,12 +86,12 @@ def seen_by_others() -> list[Visit]:
     routes = [route.removeprefix("GET ") for route in TABLE if route.startswith("GET ")]
     routes.sort(key=lambda path: path.count("{"))  # `/organise/new` is not a challenge
     seen = set()
-    for visit in VISITS:
+    for visit in [*VISITS, *OTHER_STATES]:
         rules = TABLE.get(f"GET {route_of(visit.path, routes)}", ())
         allowed = {name for name, person in PEOPLE.items() if any(person in rule.allowed for rule in rules)}
         others = set() if visit.path.startswith(THE_SAME_FOR_EVERYBODY) else allowed - {"administrator"}
         seen |= {replace(visit, who=who) for who in others}
-    return sorted(seen.difference(VISITS), key=str)
+    return sorted(seen.difference(CHECKED), key=str)
 
 
 @dataclass
@@ -115,13 +116,23 @@ class Accessible:
             self.shown.update(*parts)
 
 
+def in_tiers(visits: Iterable[Visit]) -> list[ParameterSet]:
+    """Return the parameters of a test, of which those to pages in other states are for `make test-long`."""
+    others = {visit.path for visit in OTHER_STATES} - {visit.path for visit in VISITS}
+    of_others = {True: [pytest.mark.long], False: []}
+    return [
+        pytest.param(visit, id=str(visit), marks=of_others[visit in OTHER_STATES or visit.path in others])
+        for visit in visits
+    ]
+
+
 def test_every_page_is_visited(exhibition: Exhibition) -> None:
     pages = pages_of(exhibition.site.application)
     visited = {route_of(visit.path, pages) for visit in [*VISITS, *EMBEDDED]}
     assert set(pages) - visited == set(), "add a visit to tests/browser/visits.py"
 
 
-@pytest.mark.parametrize("visit", [*VISITS, *REFUSED_FORMS, *PREVIEWS, *EMBEDDED], ids=str)
+@pytest.mark.parametrize("visit", in_tiers([*VISITS, *OTHER_STATES, *REFUSED_FORMS, *PREVIEWS, *EMBEDDED]))
 def test_page_is_in_order_and_accessible(
     visit: Visit,
     exhibition: Exhibition,
@@ -139,7 +150,7 @@ def test_page_is_in_order_and_accessible(
         found.served |= kinds_in(content)
 
 
-@pytest.mark.parametrize("visit", seen_by_others(), ids=str)
+@pytest.mark.parametrize("visit", in_tiers(seen_by_others()))
 def test_page_is_accessible_to_others(
     visit: Visit,
     exhibition: Exhibition,
