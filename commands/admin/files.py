@@ -88,16 +88,20 @@ def summary(edition: Edition) -> str:
 def compare_images(call: Call) -> Outcome:
     """Find test images among the training images that a submission declares.
 
-    The exit status is 1 if one is, or looks like, a test image.
+    The exit status is 1 if one is, or looks like, a test image, or after an error.
     """
     directory = call.arguments.directory
     try:
         listed = parse_list(_list(call))
     except (OSError, UnicodeDecodeError, HashListError, LookupError) as error:
         raise ActionError(str(error)) from error
+    if not listed:
+        raise ActionError("no images are listed")
     if not directory.is_dir():
         raise ActionError(f"{directory} is not a directory")
     test = list(_hashed(directory))
+    if not test:
+        raise ActionError(f"{directory} has no images")
     found = 0
     for overlap in overlaps(listed, test, near_bits=call.arguments.near):
         found += 1

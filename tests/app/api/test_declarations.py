@@ -120,3 +120,9 @@ def test_listed_images_are_compared_with_the_test_images(
     assert main([*compare, str(tmp_path / "test")]) == 1
     assert capsys.readouterr().out.startswith("line 1: the same file as test.png\n1 of 1 listed images overlap")
     assert main([*compare, str(tmp_path / "other")]) == 0
+    (tmp_path / "empty").mkdir()
+    assert main([*compare, str(tmp_path / "empty")]) == 1
+    assert "empty has no images" in capsys.readouterr().err
+    made = submit(entrant, path(challenge), RESULTS, training_data="COCO", flickr_images="no")
+    assert main(["admin", "compare-images", "--submission", made["id"], str(tmp_path / "test")]) == 1
+    assert "no images are listed" in capsys.readouterr().err
