@@ -21,7 +21,7 @@ from vocboard.evaluator.editions import Edition, for_image_set
 
 MAX_UPLOAD_DURATION = timedelta(hours=1)  # an upload that begins before a deadline must end within this time after it
 MAIN_PHASE_TITLE = "Main phase"  # unless the organisers rename it
-NO_GROUND_TRUTH = "You cannot submit yet: the organisers have not uploaded the ground truth."
+NO_GROUND_TRUTH = "You cannot submit yet: the ground truth is not ready."
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 

@@ -108,7 +108,7 @@ def test_closed_and_unready_challenges_offer_no_form(embedded_site: Site) -> Non
         told = {
             make_challenge(session, closes_at=now() - timedelta(hours=1)).slug: "Submissions have closed",
             make_challenge(session, opens_at=now() + timedelta(days=1)).slug: "You cannot submit yet. Opens",
-            make_challenge(session, ready=False).slug: "have not uploaded the ground truth",
+            make_challenge(session, ready=False).slug: "the ground truth is not ready",
         }
     with signed_in(embedded_site, email) as client:
         for slug, text in told.items():
