@@ -118,11 +118,9 @@ class Accessible:
 
 def in_tiers(visits: Iterable[Visit]) -> list[ParameterSet]:
     """Return the parameters of a test, of which those to pages in other states are for `make test-long`."""
-    others = {visit.path for visit in OTHER_STATES} - {visit.path for visit in VISITS}
-    of_others = {True: [pytest.mark.long], False: []}
+    others = {visit.path for visit in OTHER_STATES}
     return [
-        pytest.param(visit, id=str(visit), marks=of_others[visit in OTHER_STATES or visit.path in others])
-        for visit in visits
+        pytest.param(visit, id=str(visit), marks=[pytest.mark.long] if visit.path in others else []) for visit in visits
     ]
 
 
