@@ -117,8 +117,8 @@ def _unknown_image(found: Found, facts: Facts) -> str | None:
     noun = "label map" if found.lines is None else "line"
     if facts.unknown_images.number != found.count:  # in text files and label maps
         noun, total = "result", None
-    if facts.unknown_images.with_other_zeros == found.count:
-        subject = f"{found.count:,} {noun}s{_in_files(found)} name test images with other leading zeros"
+    if facts.unknown_images.misspelt == found.count:
+        subject = f"{found.count:,} {noun}s{_in_files(found)} name test images with other leading zeros or punctuation"
         return f"{subject}. Write identifiers as in the image set file{example_of(facts.images)}."
     looks = facts.unknown_images.looks_like(facts.images)
     is_all = total is not None and found.count >= total

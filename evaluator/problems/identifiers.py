@@ -37,24 +37,24 @@ class UnknownImages:
 
     Attributes:
         number: of identifiers, repeated ones included.
-        with_other_zeros: of these, test images with more or fewer leading zeros.
+        misspelt: of these, test images with other leading zeros or other punctuation.
     """
 
     def __init__(self) -> None:
-        self.number = self.with_other_zeros = 0
+        self.number = self.misspelt = 0
         self._forms: Counter[str | None] = Counter()
 
-    def note(self, identifier: str, other_set: str | None = None, *, other_zeros: bool = False) -> None:
-        """Count one identifier; say which other test set has it, or whether only its leading zeros are others."""
+    def note(self, identifier: str, other_set: str | None = None, *, is_misspelt: bool = False) -> None:
+        """Count one identifier; say which other test set has it, or whether it is a test image, written otherwise."""
         self.number += 1
-        self.with_other_zeros += other_zeros
+        self.misspelt += is_misspelt
         form = f"images of {other_set}" if other_set else form_of(identifier)
-        self._forms[None if other_zeros else form] += 1
+        self._forms[None if is_misspelt else form] += 1
 
     def add(self, other: "UnknownImages") -> None:
         """Count those of another task, too."""
         self.number += other.number
-        self.with_other_zeros += other.with_other_zeros
+        self.misspelt += other.misspelt
         self._forms += other._forms
 
     def looks_like(self, known: Iterable[str]) -> str:

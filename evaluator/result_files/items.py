@@ -22,6 +22,7 @@ _MAX_COMPARED = 20  # identifiers of an upload: each takes some 50 ms in a test 
 _SUFFIXES = (".jpg", ".jpeg", ".png", ".xml")
 _DIVIDERS = re.compile(r"[/\\]")
 _DIGIT_OR_LETTER = re.compile(r"[0-9]|[^\W_]")
+_NEITHER = re.compile(r"[\W_]")
 
 
 class Index(Generic[_Key]):
@@ -129,6 +130,9 @@ class Items:
         if meant is not None:
             which = "without its" if len(meant) > len(identifier) else "with"
             return f"; {which} leading zeros it is not {quoted(meant)}"
+        meant = self.with_other_punctuation(identifier)
+        if meant is not None:
+            return f"; the most similar is {quoted(meant)}"
         first = next(iter(self.images.listed()), "")
         if _form(identifier) == _form(first):
             # A typing error and an image of train or val look the same; the latter is far more common.
@@ -145,6 +149,14 @@ class Items:
             return None
         number = identifier.lstrip("0") or "0"
         return next((one for one in (number.zfill(self._first_length), number) if one in self.images), None)
+
+    def with_other_punctuation(self, identifier: str) -> str | None:
+        """Return the image with the same letters and digits, such as `2008_000123` for `2008000123` or in quotes."""
+        return self._by_letters.get(_NEITHER.sub("", identifier))
+
+    @cached_property
+    def _by_letters(self) -> dict[str, str]:
+        return {_NEITHER.sub("", image): image for image in self.images.listed()}
 
     @cached_property
     def _first_length(self) -> int:

@@ -112,13 +112,19 @@ HEADLINES: dict[str, tuple[dict[str, bytes | str], tuple[str, ...], str]] = {
     "numbers without their leading zeros": (  # as programs write that read them as numbers
         {CAR: detections("1", "2"), DOG: ONE},
         IMAGES,
-        "2 lines name test images with other leading zeros. Write identifiers as in the image set file, such as "
-        "'000001'.",
+        "2 lines name test images with other leading zeros or punctuation. Write identifiers as in the image set file, "
+        "such as '000001'.",
+    ),
+    "quotation marks, and numbers without their underscore": (  # as programs write that quote, or read numbers
+        {CAR: detections('"2008_000001"', '"2010_000002"'), DOG: detections("2008000001")},
+        TEST_SET_OF_2012,
+        "3 lines in 2 files name test images with other leading zeros or punctuation. Write identifiers as in the …",
     ),
     "leading zeros that the test set does not have": (  # with six digits, as in VOC2007
         {CAR: detections("000151", "000153")},
         ("151", "153"),
-        "2 lines name test images with other leading zeros. Write identifiers as in the image set file, such as '151'.",
+        "2 lines name test images with other leading zeros or punctuation. Write identifiers as in the image set file, "
+        "such as '151'.",
     ),
     "label maps without a folder": (
         {f"{image}.png": label_map() for image in IMAGES},

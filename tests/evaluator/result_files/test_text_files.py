@@ -239,6 +239,7 @@ class TestErrors:
             ("0000001", "with leading zeros it is not '000001'"),
             ("000009", "may belong to another split (train, val) or another year"),
             ("00000x1", "the most similar is '000001'"),
+            ('"000001"', "the most similar is '000001'"),
             ("elsewhere", "of 3 images such as '000001'. Take"),
             ("JPEGImages/000001.jpg", "is a path, expected only the identifier: '000001'"),
             ("C:\\VOC\\000001.JPG", "is a path, expected only the identifier: '000001'"),
