@@ -88,6 +88,7 @@ def lift_ban(session: Session, *, challenge: Challenge, person: User, user: User
         ConflictError: the person is not banned, or the challenge is archived.
     """
     require_not_archived(challenge)
+    person = lock_person(session, person.id)
     found = ban_from(session, user_id=person.id, challenge_id=challenge.id)
     if found is None:
         raise ConflictError(f"{person.name} is not banned from this challenge.")
@@ -142,6 +143,7 @@ def lift_server_ban(session: Session, *, person: User, user: User, site: str) ->
         ConflictError: the person is not banned from the server.
     """
     _require_administrator(user)
+    person = lock_person(session, person.id)
     found = ban_from(session, user_id=person.id, challenge_id=None)
     if found is None:
         raise ConflictError(f"{person.name} is not banned from this server.")

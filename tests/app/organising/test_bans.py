@@ -136,6 +136,20 @@ def test_what_is_published_as_promised_at_the_moment_of_the_ban_does_not_stay(ca
     assert case.backend.submission(waiting).published_at is None
 
 
+@pytest.mark.parametrize("set_up", [REAL], indirect=True)
+def test_two_organisers_lift_a_ban_once(case: Case) -> None:
+    ban(case)
+    with ThreadPoolExecutor(1) as pool:
+        with case.backend.database.writing() as session:
+            challenge, person = complete(session, case.challenge.id), session.get_one(User, case.owner.id)
+            bans.lift_ban(session, challenge=challenge, person=person, user=case.organiser, site=SITE)
+            session.flush()
+            second = pool.submit(lift, case)
+            time.sleep(0.4)
+        with pytest.raises(ConflictError, match="is not banned"):
+            second.result()
+
+
 @pytest.mark.parametrize("action", ["challenge.ban", "submission.disqualify"])
 @pytest.mark.parametrize("set_up", [REAL], indirect=True)
 def test_the_log_gets_back_no_name_that_its_person_has_just_removed_with_the_account(case: Case, action: str) -> None:
