@@ -111,7 +111,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if (message := _message(error, called)) is None:
             raise
         print(message, file=sys.stderr)
-        return _status(error)
+        return _status(error, called)
 
 
 def _discard_output() -> None:
@@ -127,9 +127,8 @@ def _message(error: Exception, called: str) -> str | None:
         return f"vocboard: {error}"
     if isinstance(error, UnicodeEncodeError) and called not in OFFLINE_COMMANDS and error.reason == _NO_TEXT:
         return f"vocboard: {error.object!r} is not text in the encoding of this system, {sys.getfilesystemencoding()}"
-    if isinstance(error, OSError) and called in OFFLINE_COMMANDS and error.filename is not None:
-        hint = "; nothing was left there; free some space, and try again" if error.errno in _FULL else ""
-        return f"vocboard: {error.filename}: {error.strerror}{hint}"
+    if isinstance(error, OSError):
+        return _message_of_files(error, called)
     if isinstance(error, ValueError) and called in {*SERVER_COMMANDS, "demo"}:
         if wrong := importlib.import_module("vocboard.app.settings").wrong_settings(error):
             lines = (f"vocboard {called}: settings are wrong or missing:", *(f"  {line}" for line in wrong))
@@ -142,12 +141,23 @@ def _message(error: Exception, called: str) -> str | None:
     return None
 
 
-def _status(error: Exception) -> int:
+def _message_of_files(error: OSError, called: str) -> str | None:
+    if called in OFFLINE_COMMANDS and error.filename is not None:
+        hint = "; nothing was left there; free some space, and try again" if error.errno in _FULL else ""
+        return f"vocboard: {error.filename}: {error.strerror}{hint}"
+    if called in SERVER_COMMANDS and isinstance(
+        error, importlib.import_module("vocboard.app.storage.local_files").StoreUnavailableError
+    ):
+        return f"vocboard {called}: the store of archives and ground truth cannot be used: {error}"
+    return None
+
+
+def _status(error: Exception, called: str) -> int:
     from vocboard.client.errors import ClientError, LimitedError, MisuseError  # noqa: PLC0415  # as above
 
     if isinstance(error, ClientError) and not isinstance(error, MisuseError):
         return LIMITED if isinstance(error, LimitedError) else FAILED
-    return MISUSE
+    return FAILED if isinstance(error, OSError) and called in SERVER_COMMANDS else MISUSE
 
 
 def _parsers(only: str | None) -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:

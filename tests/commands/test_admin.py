@@ -80,6 +80,19 @@ def test_a_directory_without_a_server_is_named(
             main(command)
 
 
+@pytest.mark.parametrize("command", [["worker"], ["admin", "prune"]])
+@pytest.mark.usefixtures("settings")
+def test_a_store_that_is_away_is_reported_in_one_line(
+    command: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    variables = {"": "s3://bucket", "_ENDPOINT": "http://127.0.0.1:1", "_REGION": "eu", "_KEY_ID": "id", "_KEY": "key"}
+    for name, value in variables.items():
+        monkeypatch.setenv(f"VOCBOARD_STORE{name}", value)
+    assert main(command) == 3
+    line = f"vocboard {command[0]}: the store of archives and ground truth cannot be used: Could not connect to "
+    assert capsys.readouterr().err.splitlines()[-1].startswith(line)
+
+
 @pytest.fixture
 def embedded(settings: Settings) -> Iterator[Database]:
     database = Database(settings.database)
