@@ -20,7 +20,7 @@ from vocboard.evaluator.result_files.line_format import (
     IMAGE,
     OBJECT,
     LineFormat,
-    field_count_problem,
+    fields_problem,
 )
 from vocboard.evaluator.result_files.report import FileReport
 from vocboard.evaluator.rules import Limits
@@ -48,9 +48,9 @@ class LineDiagnosis:
             self._report.add(LINE_TOO_LONG, number, length=len(text), limit=limit, format=self._format)
             return
         fields = text.split()
-        if len(fields) != len(self._format.fields):
-            kind, found = field_count_problem(fields, self._format)
-            self._report.add(kind, number, **found)
+        problem = fields_problem(fields, self._format)
+        if problem is not None:
+            self._report.add(problem[0], number, **problem[1])
             return
         item = self._item(number, fields)
         if item is not None and self._first_lines is not None and self._format.repeated is not None:

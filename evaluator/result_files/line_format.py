@@ -65,22 +65,23 @@ class LineFormat:
         return " ".join(f"<{field}>" for field in self.fields)
 
 
-def field_count_problem(fields: Sequence[str], expected: LineFormat) -> tuple[Kind, dict[str, Any]]:
-    """Return the kind of problem of a line with a wrong number of fields, and the fields of its message."""
+def fields_problem(fields: Sequence[str], expected: LineFormat) -> tuple[Kind, dict[str, Any]] | None:
+    """Return the kind of problem of how a line is divided into fields, and the fields of its message; None if right."""
     found: dict[str, Any] = {"format": expected}
     separator = next((name for mark, name in _SEPARATORS.items() if _is_divided_by(mark, fields, expected)), None)
     if separator is not None:
         has_commas = separator != "commas" and any("," in field for field in fields)
         also = ", and numbers have decimal commas, which must be points" if has_commas else ""
         return WRONG_SEPARATOR, {**found, "found": separator + also}
+    if len(fields) == len(expected.fields):
+        return None
     without_class = fields[:-1] if fields[-1] in expected.classes else fields
     numbers = [_number(field) for field in without_class[1:]]
     if expected.has_box and len(without_class) == 2 and numbers[0] is not None:
         return BOX_MISSING, found
     found |= {"found": counted(len(fields), "field"), "expected": len(expected.fields)}
-    if expected.has_box and len(without_class) == _WITHOUT_CONFIDENCE and _is_box(numbers):
-        return CONFIDENCE_MISSING, found
-    if len(fields) == 1 and len(expected.fields) == 2:
+    has_only_a_box = expected.has_box and len(without_class) == _WITHOUT_CONFIDENCE and _is_box(numbers)
+    if has_only_a_box or (len(fields) == 1 and len(expected.fields) == 2):
         return CONFIDENCE_MISSING, found
     if expected.names_people and len(fields) == 2 and numbers[0] is not None:
         # A whole number may be the index; then the confidence is missing.
@@ -89,8 +90,9 @@ def field_count_problem(fields: Sequence[str], expected: LineFormat) -> tuple[Ki
 
 
 def _is_divided_by(mark: str, fields: Sequence[str], expected: LineFormat) -> bool:
-    parts = [part for field in fields for part in field.split(mark) if part]
-    return len(parts) == len(expected.fields) > len(fields)
+    if len(fields) == len(expected.fields) and not all(field.endswith(mark) for field in fields[:-1]):
+        return False
+    return len(expected.fields) == sum(part != "" for field in fields for part in field.split(mark))
 
 
 def _hint(found: int, expected: LineFormat) -> str:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from vocboard.evaluator.problems import quoted
 from vocboard.evaluator.problems.text_files import EMPTY_FILE
 from vocboard.evaluator.result_files.fields import check_confidence, find_image, read_number
-from vocboard.evaluator.result_files.line_format import CONFIDENCE, IMAGE, LineFormat, field_count_problem
+from vocboard.evaluator.result_files.line_format import CONFIDENCE, IMAGE, LineFormat, fields_problem
 from vocboard.evaluator.result_files.report import FileReport
 from vocboard.evaluator.result_files.text import line_count, read_lines
 from vocboard.evaluator.tasks.detection.problems import TOO_MANY_DETECTIONS
@@ -67,9 +67,9 @@ class InstanceSegmentationFiles(FilesByClass[Regions]):
 
     def _line(self, fields: list[str], image: int | None, number: int, found: "_Found", report: FileReport) -> None:
         """Take the region of a line, unless anything is wrong with it or with a line before."""
-        if len(fields) != len(_LINE.fields):
-            kind, wrong = field_count_problem([field[:MAX_CHARACTERS] for field in fields], _LINE)
-            report.add(kind, number, **wrong)
+        problem = fields_problem([field[:MAX_CHARACTERS] for field in fields], _LINE)
+        if problem is not None:
+            report.add(problem[0], number, **problem[1])
             return
         upload = self.upload
         if image is None:
