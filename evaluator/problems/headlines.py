@@ -113,10 +113,12 @@ def _in_files(found: Found) -> str:
 def _unknown_image(found: Found, facts: Facts) -> str | None:
     if found.count == 1:
         return None
-    total: int | None = facts.map_count if found.lines is None else found.lines
-    noun = "label map" if found.lines is None else "line"
-    if facts.unknown_images.number != found.count:  # in text files and label maps
-        noun, total = "result", None
+    total, noun = found.lines, "line"
+    suffixes = {(problem.file or "").rpartition(".")[2] for problem in found.problems}
+    if suffixes == {"png"}:
+        total, noun = facts.map_count, "label map"
+    if facts.unknown_images.number != found.count or (noun == "line" and (total is None or suffixes & {"png", "xml"})):
+        total, noun = None, "result"  # layouts, or of several kinds
     if facts.unknown_images.misspelt == found.count:
         subject = f"{found.count:,} {noun}s{_in_files(found)} name test images with other leading zeros or punctuation"
         return f"{subject}. Write identifiers as in the image set file{example_of(facts.images)}."

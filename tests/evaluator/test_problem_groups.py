@@ -73,6 +73,7 @@ def test_a_single_problem_is_its_own_headline(tmp_path: Path) -> None:
 
 CAR, DOG = "comp3_det_test_car.txt", "comp3_det_test_dog.txt"
 ONE = detections("000001")
+LAYOUT = "<layout><image>2009_000008</image><object>1</object><confidence>1</confidence></layout>\n"
 # What there is to do about an upload; an ellipsis stands for any text.
 HEADLINES: dict[str, tuple[dict[str, bytes | str], tuple[str, ...], str]] = {
     "another year of the same form": (
@@ -125,6 +126,17 @@ HEADLINES: dict[str, tuple[dict[str, bytes | str], tuple[str, ...], str]] = {
         ("151", "153"),
         "2 lines name test images with other leading zeros or punctuation. Write identifiers as in the image set file, "
         "such as '151'.",
+    ),
+    "layouts are not label maps": (
+        {"comp7_layout_test.xml": f"<results>{LAYOUT * 2}</results>"},
+        IMAGES,
+        "2 results are of images of another test set; they look like VOC2009 or later. Remove them, and enter only "
+        "the test images of VOC2012, such as '000001'.",
+    ),
+    "layouts are not lines": (
+        {CAR: detections("2009_000008", "000001"), "comp7_layout_test.xml": f"<results>{LAYOUT * 2}</results>"},
+        IMAGES,
+        "3 results in 2 files are of images of another test set…",
     ),
     "label maps without a folder": (
         {f"{image}.png": label_map() for image in IMAGES},
