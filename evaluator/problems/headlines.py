@@ -149,7 +149,7 @@ def _comma_decimal(found: Found, _facts: Facts) -> str:
 
 
 def _wrong_image_set(found: Found, facts: Facts) -> str | None:
-    if found.count == 1 or not found.problems:
+    if found.count == 1 or not found.problems or " or " in facts.image_set:  # which one depends on the competition
         return None
     files = counted(found.files, "file")
     return (

@@ -66,6 +66,15 @@ def test_images_of_the_other_test_set_are_recognised(tmp_path: Path) -> None:
     assert "it is in test2, which is for other competitions. Take" in group.problems[0].message
 
 
+def test_files_for_the_other_test_set_are_not_said_to_be_for_neither(tmp_path: Path) -> None:
+    upload = directory(tmp_path, {f"comp2_cls_test1_{name}.txt": "000001 0.5\n" for name in ("cars", "people")})
+    (group,) = read_results(upload, load("VOC2005"), None).groups
+    assert group.headline == (
+        "A result file for another image set: 2 files. The file name says image set 'test1', but comp2 uses 'test2'. "
+        "Run the method on 'test2'. If you did, rename the file."
+    )
+
+
 def test_a_single_problem_is_its_own_headline(tmp_path: Path) -> None:
     group = only(tmp_path, {"comp3_det_test_car.txt": "000001 high 1 1 5 5\n"})
     assert group.headline == group.problems[0].message
