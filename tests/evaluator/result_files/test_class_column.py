@@ -78,6 +78,11 @@ def test_the_ends_of_the_range_belong_to_it() -> None:
     assert found("151 0 1 1 20 20 Car\n151 1 1 1 20 20 Car\n") == []
 
 
+def test_a_confidence_after_the_box_is_not_only_to_be_scaled() -> None:
+    [problem] = read("151 89 112 516 466 0.7 Car\n")[1].problems()
+    assert "a side of the box, correct the order of the columns; otherwise scale" in problem.message
+
+
 def test_a_misspelt_class_suggests_its_spelling() -> None:
     [problem] = read("151 0.7 1 1 20 20 buses\n151 0.7 1 1 20 20 CARS\n")[1].problems()[1:]
     assert "expected one of Car, Bus, Truck; this one is spelt 'Car'" in problem.message
