@@ -19,7 +19,7 @@ from vocboard.evaluator.conversion.names import (
     report_unknown_image,
 )
 from vocboard.evaluator.conversion.predictions import prediction_source, rows_of_image
-from vocboard.evaluator.conversion.problems import ConversionError, ProblemCollector
+from vocboard.evaluator.conversion.problems import ConversionError, ProblemCollector, refused
 from vocboard.evaluator.conversion.result_archive import Files, competition_of, files_of, image_set_of, write_results
 from vocboard.evaluator.conversion.rows import FROM, Convention, Row, Source
 from vocboard.evaluator.conversion.yolo import yolo_source
@@ -103,6 +103,9 @@ def to_results(
     check_boxes(found, sizes, problems, source.name)
     wanted = set(edition.classes) if all_classes else {each.label for each in found} | set(known.covered())
     classes = tuple(name for name in edition.classes if name in wanted)
+    if not classes and not problems.has_errors:
+        remedy = "Name the output that has some, or enter the classes as found nowhere with --all-classes."
+        problems.add("no_detections", "there are no detections in it", remedy, file=source.name)
     check_covered(edition, classes, opened.images, names, problems=problems, file=source.name)
     problems.raise_if_errors()
     files = result_files(found, chosen, classes)
@@ -191,6 +194,9 @@ def _predictions(first: int) -> Callable[[Path, tuple[str, ...], ProblemCollecto
     def open_predictions(path: Path, images: tuple[str, ...], problems: ProblemCollector) -> Source:
         if path.is_dir():
             contents = [(file_stem(p.name), parse_json(p.read_bytes(), p.name)) for p in sorted(path.glob("*.json"))]
+            if not contents:
+                remedy = "Name the directory that has a JSON file for each image itself, such as preds/."
+                raise refused("no_json_files", "there are no JSON files in it", remedy, path.name)
             rows = (row for name, content in contents for row in rows_of_image(name, content, f"{name}.json", problems))
             return Source(Convention.CORNERS, first, rows, tuple(name for name, _ in contents))
         document = read_json(path)
@@ -206,7 +212,7 @@ def _yolo(path: Path, _: tuple[str, ...], problems: ProblemCollector) -> Source:
 
 
 def _ultralytics(path: Path, images: tuple[str, ...], problems: ProblemCollector) -> Source:
-    has_text = path.is_dir() and any(path.rglob("*.txt"))
+    has_text = path.is_dir() and (any(path.rglob("*.txt")) or not any(path.glob("*.json")))
     return yolo_source(path, problems) if has_text else _predictions(0)(path, images, problems)
 
 

@@ -165,6 +165,19 @@ def test_boxes_of_enlarged_images_are_a_warning(directory: Path, scale: float, i
     assert all("2 boxes of 6 reach far beyond" in message for message in messages)
 
 
+@pytest.mark.parametrize("options", [{}, {"all_classes": True}])
+@pytest.mark.parametrize(("name", "code"), [("mmdetection", "no_json_files"), ("ultralytics", "no_label_files")])
+def test_a_directory_without_files_of_the_format(directory: Path, name: str, code: str, options: Any) -> None:
+    (directory / "outputs" / "preds").mkdir(parents=True)
+    (directory / "outputs" / "preds" / "000001.json").write_text("{}")
+    assert set(refused(directory, directory / "outputs", name, **options)) == {code}
+
+
+def test_an_output_without_detections(directory: Path) -> None:
+    assert "--all-classes" in refused(directory, [])["no_detections"]
+    assert set(refused(directory, [])) == {"no_detections"}
+
+
 def test_ground_truth_in_place_of_results(directory: Path) -> None:
     assert "ground truth" in refused(directory, {"images": [], "annotations": []})["ground_truth"]
     scored = [{"image_id": 1, "category_id": 1, "bbox": [1, 1, 2, 2], "score": 0.5}]
