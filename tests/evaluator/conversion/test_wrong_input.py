@@ -165,6 +165,13 @@ def test_boxes_of_enlarged_images_are_a_warning(directory: Path, scale: float, i
     assert all("2 boxes of 6 reach far beyond" in message for message in messages)
 
 
+def test_right_and_bottom_in_place_of_width_and_height_are_not_only_to_be_scaled(directory: Path) -> None:
+    width, height = kit.SIZE
+    found = convert(directory, [row(box=[width / 2, height / 2, width * 0.9, height * 0.9])] * 6)
+    [message] = [problem.message for problem in found if problem.code == "wrong_image_size"]
+    assert "such as width and height (coco)" in message
+
+
 @pytest.mark.parametrize("options", [{}, {"all_classes": True}])
 @pytest.mark.parametrize(("name", "code"), [("mmdetection", "no_json_files"), ("ultralytics", "no_label_files")])
 def test_a_directory_without_files_of_the_format(directory: Path, name: str, code: str, options: Any) -> None:
