@@ -48,8 +48,8 @@ def check_boxes(
             "wrong_image_size",
             f"{counted(beyond, 'box', 'boxes')} of {len(found):,} reach far beyond the right or lower edge of their "
             "images",
-            "If they are of images of another size, scale boxes back to the size of the original image. If not, check that "
-            "the numbers are what the format says, such as width and height (coco).",
+            "If they are of images of another size, scale boxes back to the size of the original image. If not, check "
+            "that the numbers are what the format says, such as width and height (coco).",
             file=file,
             severity=Severity.WARNING,
         )

@@ -96,7 +96,8 @@ def maps_to_results(
             progress(1)
     for image in image_set.images:
         if image not in maps and image not in invalid:
-            remedy = "A segmentation competition needs a map for every image."
+            file = f"<image>{LABEL_MAP_FORMATS[source_format]}"
+            remedy = f"A segmentation competition needs a map for every image: in this format, {file}."
             problems.add("missing_map", "images without a label map", remedy, value=image, noun="image")
     problems.raise_if_errors()
     files = map_files(chosen, ((image, maps[image]) for image in image_set.images))

@@ -83,6 +83,7 @@ def test_everything_wrong_with_label_maps_at_once(tmp_path: Path) -> None:
     found = errors_of(maps, tmp_path)
     assert set(found) == {"wrong_size", "unknown_image", "missing_map"}
     assert found["missing_map"].startswith("Images without a label map: b.")
+    assert "in this format, <image>.png" in found["missing_map"]
     assert not (tmp_path / "r.tar.gz").exists()
 
 
