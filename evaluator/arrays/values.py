@@ -164,6 +164,8 @@ class Values:
         if array is None:
             return None
         wanted = f"({', '.join('n' if side is None else str(side) for side in shape)}{',' * (len(shape) == 1)})"
+        if shape == (None, None):
+            wanted = "(height, width)"
         if not array.size and array.ndim <= len(shape) and all(side in (None, 0) for side in shape[:1]):
             return np.empty([side or 0 for side in shape], dtype={"i": np.int64, "U": np.str_}.get(types[0], float))
         if array.ndim != len(shape) or any(s is not None and s != f for s, f in zip(shape, array.shape, strict=True)):

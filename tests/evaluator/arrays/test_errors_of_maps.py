@@ -34,9 +34,9 @@ def test_valid_maps_have_no_problems() -> None:
     [
         (
             np.zeros((21, HEIGHT, WIDTH), dtype=int),
-            f"the label map has the shape (21, {HEIGHT}, {WIDTH}); expected (n, n).",
+            f"the label map has the shape (21, {HEIGHT}, {WIDTH}); expected (height, width).",
         ),
-        (np.zeros(20, dtype=int), "the label map has the shape (20,); expected (n, n)."),
+        (np.zeros(20, dtype=int), "the label map has the shape (20,); expected (height, width)."),
         (label_map(dtype=np.float32), "the label map is an array of float32; expected whole numbers."),
         (label_map(np.nan), "the label map is an array of float64; expected whole numbers."),
         (label_map(dtype=bool), "the label map is an array of bool; expected whole numbers."),
@@ -55,7 +55,7 @@ def test_valid_maps_have_no_problems() -> None:
             FailingTensor(),
             "the label map cannot be read as an array: can't convert cuda:0 device type tensor to numpy.",
         ),
-        (None, "the label map has the shape (); expected (n, n)."),
+        (None, "the label map has the shape (); expected (height, width)."),
     ],
 )
 def test_a_label_map_that_is_none(value: object, expected: str) -> None:
