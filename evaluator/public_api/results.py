@@ -211,8 +211,8 @@ class EvaluationResult(Mapping[str, CompetitionResult]):
             ValueError: there are several, or none.
         """
         if len(self._results) != 1:
-            keys = ", ".join(self._results) or "none"
-            raise ValueError(f"these are results of several competitions ({keys}); choose one, such as result['comp4']")
+            keys, first = ", ".join(self._results) or "none", next(iter(self._results), "comp4")
+            raise ValueError(f"these are results of several competitions ({keys}); choose one, such as result[{first!r}]")
         return next(iter(self._results.values()))
 
 

@@ -71,6 +71,8 @@ def test_by_class(truth: GroundTruth) -> None:
     assert found["comp3"].per_class == {"car": CAR_AP, "dog": DOG_AP}
     assert found.mean == MEAN_AP
     assert set(found["comp3"].not_entered) == set(CLASSES) - {"car", "dog"}
+    with pytest.raises(ValueError, match=r"\(comp3, comp4\); choose one, such as result\['comp3'\]"):
+        _ = vocboard.evaluate({"comp3": BY_CLASS, "comp4": BY_CLASS}, EDITION, truth).mean
 
 
 @pytest.mark.parametrize("box_format", ["voc", "xyxy", "xywh", "cxcywh"])
