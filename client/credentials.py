@@ -139,7 +139,8 @@ def chosen_server(given: str | None, stored: Credentials) -> str:
     """
     address = given or os.environ.get(SERVER_VARIABLE) or stored.default
     if not address:
-        raise MisuseError("no server given; run `vocboard login URL` once, or use --server URL")
+        ways = f"run `vocboard login URL` once, set {SERVER_VARIABLE}, or use --server URL, in Python Client(URL)"
+        raise MisuseError(f"no server given; {ways}")
     return normalised(address)
 
 

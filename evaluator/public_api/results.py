@@ -212,7 +212,9 @@ class EvaluationResult(Mapping[str, CompetitionResult]):
         """
         if len(self._results) != 1:
             keys, first = ", ".join(self._results) or "none", next(iter(self._results), "comp4")
-            raise ValueError(f"these are results of several competitions ({keys}); choose one, such as result[{first!r}]")
+            raise ValueError(
+                f"these are results of several competitions ({keys}); choose one, such as result[{first!r}]"
+            )
         return next(iter(self._results.values()))
 
 

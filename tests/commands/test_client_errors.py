@@ -224,7 +224,8 @@ def test_a_server_that_is_away_is_reported_in_one_line(
 
 def test_no_server_at_all_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["status"]) == 2
-    assert "run `vocboard login URL` once" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "run `vocboard login URL` once, set VOCBOARD_SERVER, or use --server URL, in Python Client(URL)" in said
 
 
 def test_an_argument_in_another_encoding_is_a_usage_error(
