@@ -23,6 +23,13 @@ IMAGE_WITH_FILE_NAME = error(
     "Remove directories and the file extension.",
     example="2008_000001.jpg, JPEGImages/2008_000001.jpg, C:\\VOC2012\\JPEGImages\\2008_000001.jpg",
 )
+IMAGE_IN_ANOTHER_COLUMN = error(
+    "image_in_another_column",
+    "The image in another column",
+    "The image {image} is in column {column}, expected in the first.",
+    "Write {format}.",
+    example="0.9 2008_000001",
+)
 BAD_OBJECT_INDEX = error(
     "bad_object_index",
     "Object index is not a whole number",

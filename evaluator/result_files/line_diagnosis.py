@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from vocboard.evaluator.problems import quoted
-from vocboard.evaluator.problems.items import UNKNOWN_PERSON
+from vocboard.evaluator.problems.items import IMAGE_IN_ANOTHER_COLUMN, UNKNOWN_PERSON
 from vocboard.evaluator.problems.text_files import LINE_TOO_LONG
 from vocboard.evaluator.result_files.duplicates import FirstLines
 from vocboard.evaluator.result_files.fields import (
@@ -52,6 +52,11 @@ class LineDiagnosis:
         if problem is not None:
             self._report.add(problem[0], number, **problem[1])
             return
+        column = self._column_of_image(fields)
+        if column > 1:
+            image = quoted(fields[column - 1])
+            self._report.add(IMAGE_IN_ANOTHER_COLUMN, number, image=image, column=column, format=self._format)
+            return
         item = self._item(number, fields)
         if item is not None and self._first_lines is not None and self._format.repeated is not None:
             first = self._first_lines.of(item, number)
@@ -65,6 +70,15 @@ class LineDiagnosis:
                 value = read_number(field, name, number, self._limits, self._report)
                 if value is not None and name == CONFIDENCE and self._format.confidence_range is not None:
                     check_confidence(field, value, self._format.confidence_range, number, self._report)
+
+    def _column_of_image(self, fields: Sequence[str]) -> int:
+        """Return the column of the only image, from 1 on; 1 if that is not clear: 151 may also be another number."""
+        images = self._items.images
+        columns = [column for column, field in enumerate(fields, start=1) if images.is_known and field in images]
+        if len(columns) != 1:
+            return 1
+        image = fields[columns[0] - 1]
+        return 1 if image.isdecimal() and str(int(image)) == image else columns[0]
 
     def _item(self, number: int, fields: Sequence[str]) -> int | None:
         image = find_image(fields[0], number, self._items, self._report)

@@ -67,6 +67,7 @@ def test_an_empty_file_enters_every_class() -> None:
         ("151 0.7 Car", "box_missing"),
         ("151,0.7,89,112,516,466,Car", "wrong_separator"),
         ("0151 0.7 89 112 516 466 Car", "unknown_image"),
+        ("0153 0.7 151 112 516 466 Car", "unknown_image"),  # 151 is the left side
     ],
 )
 def test_a_wrong_line_is_reported_among_right_ones(line: str, code: str) -> None:

@@ -276,6 +276,8 @@ class TestErrors:
             ("000001, 0.9 1 1 2 2", "unknown_image"),
             ("000001;0.9 1 1 2 2", "wrong_separator"),
             ("000001 0.9 1 1 2 2 car", "wrong_number_of_fields"),
+            ("0.9 000001 1 1 2 2", "image_in_another_column"),
+            ("0.9 000001 000002 1 2 2", "unknown_image"),
         ],
     )
     def test_detection_line(self, line: str, code: str) -> None:

@@ -58,6 +58,7 @@ _WRONG_DETECTIONS = {
     "unknown-image": ("2012_000001 0.9 1 1 4 4", "unknown_image"),
     "image-of-train": ("000005 0.9 1 1 4 4", "unknown_image"),
     "image-without-zeros": ("1 0.9 1 1 4 4", "unknown_image"),
+    "image-after-confidence": ("0.9 000001 1 1 4 4", "image_in_another_column"),
     "image-with-extension": ("000001.jpg 0.9 1 1 4 4", "image_with_file_name"),
     "image-with-path": ("JPEGImages/000001.jpg 0.9 1 1 4 4", "image_with_file_name"),
     "image-with-windows-path": ("C:\\VOC2012\\JPEGImages\\000001.jpg 0.9 1 1 4 4", "image_with_file_name"),
