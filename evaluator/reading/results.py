@@ -163,7 +163,9 @@ class _Reader:
         for key, names in self._closed.items():
             count = counted(len(names), "file")
             held = ", ".join(self._open)
-            self.archive.add(COMPETITION_NOT_OPEN, file=names[0], count=count, competition=key, open=held)
+            self.archive.add(
+                COMPETITION_NOT_OPEN, file=names[0], is_listed=True, count=count, competition=key, open=held
+            )
         self._note_habits()
         for files in self._files.values():
             files.finish()

@@ -1,6 +1,7 @@
 """Diagnoses single lines of a text file."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from vocboard.evaluator.problems import quoted
 from vocboard.evaluator.problems.items import IMAGE_IN_ANOTHER_COLUMN, UNKNOWN_PERSON
@@ -61,7 +62,7 @@ class LineDiagnosis:
         if item is not None and self._first_lines is not None and self._format.repeated is not None:
             first = self._first_lines.of(item, number)
             if first != number:
-                named = {"image": quoted(fields[0]), "object": fields[1]}
+                named: dict[str, Any] = {"image": quoted(fields[0]), "object": fields[1]}
                 self._report.add(self._format.repeated, number, first=first, **named)
         for name, field in zip(self._format.fields, fields, strict=True):
             if name == CLASS:

@@ -60,11 +60,20 @@ class FileReport:
         """Record that reading stopped after a line."""
         self._stopped_at = line
 
-    def add(self, kind: Kind, line: int | None = None, *, file: str | None = None, **found: object) -> None:
+    def add(
+        self, kind: Kind, line: int | None = None, *, file: str | None = None, is_listed: bool = False, **found: object
+    ) -> None:
         """Add a problem.
 
         Values in `found` may be functions, which are only called if the problem is listed.
+
+        Args:
+            is_listed: whether it is listed in any case, in place of the last one that is.
         """
+        if is_listed and len(self._listed) == LISTED:
+            last = self._listed.pop()
+            self._errors -= last.severity is Severity.ERROR
+            self._count(last.code, last.severity)
         if len(self._listed) < LISTED:
             found = {name: value() if callable(value) else value for name, value in found.items()}
             self.note(kind.at(file or self.file, line, **found))
@@ -99,7 +108,7 @@ class FileReport:
         """Add one problem about some of the results, which is the field `count` of its message."""
         known = self._shares.get(kind.code)
         self._shares[kind.code] = share if known is None else known + share
-        self.add(kind, line, file=file, count=str(share), **more)
+        self.add(kind, line, file=file, is_listed=False, count=str(share), **more)
 
     def count_doubtful(self, doubtful: NDArray[np.bool_]) -> None:
         """Count results, and those that warnings are about: (n,) booleans."""

@@ -92,6 +92,7 @@ class LabelMaps:
             named = ", ".join(names[position] for position in missing[:_NAMED])
             self._report.add(
                 MISSING_MAPS,
+                is_listed=True,
                 competition=self._competition.key,
                 count=counted(len(missing), "image"),
                 all=len(images),
