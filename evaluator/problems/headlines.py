@@ -238,6 +238,11 @@ def _unsafe_name(found: Found, _facts: Facts) -> str | None:
 def _image_with_file_name(found: Found, _facts: Facts) -> str | None:
     if found.count == 1:
         return None
+    if found.problems and all((problem.file or "").endswith(".png") for problem in found.problems):
+        name = _quoted_name((found.problems[0].file or "").rpartition("/")[2])
+        return (
+            f"{counted(found.count, 'label map')} are named after image files, such as {name}. Name them <image>.png."
+        )
     lines = f"{counted(found.count, 'line')}{_in_files(found)} {_have(found.count)} a file name or path"
     return f"{lines} in place of the image identifier. Remove directories and the file extension."
 

@@ -153,6 +153,12 @@ HEADLINES: dict[str, tuple[dict[str, bytes | str], tuple[str, ...], str]] = {
         "3 label maps are not in a folder; put them into Segmentation/comp5_test_cls/ (trained on trainval) or "
         "Segmentation/comp6_test_cls/ (trained on any data).",
     ),
+    "label maps named after image files": (
+        {f"comp5_test_cls/{image}.jpg.png": label_map() for image in IMAGES[:2]}
+        | {f"comp5_test_cls/{image}.png": label_map() for image in IMAGES},
+        IMAGES,
+        "2 label maps are named after image files, such as '000001.jpg.png'. Name them <image>.png.",
+    ),
     "a whole experiment names the folder to pack": (
         {f"exp7/{name}": "x" for name in ("config.yaml", "train.log", "model.pth")}
         | {f"exp7/eval/VOC2012/Main/{name}": ONE for name in (CAR, DOG)},
