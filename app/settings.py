@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from email.utils import getaddresses
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
@@ -305,6 +306,12 @@ class Settings(BaseSettings):
     @classmethod
     def _in_browsers_form(cls, value: str) -> str:
         """Write the host as browsers do in the Origin header: small letters, no default port. Remove a final slash."""
+        try:
+            is_known = re.fullmatch(r"(?i)https?://[^/?#@:\s][^/?#@\s]*(/[^?#\s]*)?", value) and urlsplit(value).port != 0
+        except ValueError:  # the port is no number
+            is_known = False
+        if not is_known:
+            raise ValueError("use the address of the site, such as https://voc.example.org")
         value = re.sub(r"^[^:]*://[^/]*", lambda found: found[0].lower(), value.rstrip("/"))
         return re.sub(r"^(https://[^/]*):443(?=/|$)|^(http://[^/]*):80(?=/|$)", r"\1\2", value)
 
@@ -368,6 +375,14 @@ class Settings(BaseSettings):
     def _is_a_mail_server(cls, value: SecretStr) -> SecretStr:
         if (url := value.get_secret_value()) and not re.match(r"(?i)smtps?://[^/]", url):
             raise ValueError("use smtp://user:password@host:port or smtps://...")
+        return value
+
+    @field_validator("mail_from")
+    @classmethod
+    def _is_a_sender(cls, value: str) -> str:
+        addresses = [address for _, address in getaddresses([value])]
+        if value and not (value.isprintable() and len(addresses) == 1 and re.fullmatch(r"[!-~]+@[!-~]+", addresses[0])):
+            raise ValueError("use one address, such as vocboard@example.org or Example <vocboard@example.org>")
         return value
 
     @field_validator("security_contact")

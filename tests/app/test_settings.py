@@ -96,9 +96,17 @@ def test_limits_lifetimes_and_intervals_of_no_time_are_refused(
         ("BROKER_URL", "http://:secret@h", "use redis://:password@host:port/0"),
         ("BROKER_URL", "redis://:secret#w@h:6379", "use redis://:password@host:port/0"),
         ("STORE_ENDPOINT", "s3.lab.example", "use the URL of the store, https://..."),
+        *(
+            ("PUBLIC_URL", value, "use the address of the site")
+            for value in ("", "voc.example", "https://", "https://voc.example:secret", "https://a:secret@voc.example")
+        ),
+        *(
+            ("MAIL_FROM", value, "use one address")
+            for value in ("secret", "a@b.example, c@d.example", "a@\xe4.example")
+        ),
     ],
 )
-def test_an_address_of_no_broker_or_store_is_named(
+def test_an_address_that_cannot_be_used_is_named(
     name: str, value: str, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv(f"VOCBOARD_{name}", value)
