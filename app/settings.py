@@ -28,6 +28,8 @@ _BROKERS = ("redis", "rediss", "redis+socket", "filesystem")
 _WITH_SECRETS = ("database_url", "broker_url")  # a password is part of them
 _GENERATED_SECRETS = ("secret_key", "proxy_secret", "metrics_token", "webhook_key")
 MAX_PROVIDER_TITLE = 60
+_A_SITE = r"(?i)https?://[^/?#@:\s][^/?#@\s]*(/[^?#\s]*)?"
+_A_DURATION = "use ISO 8601, such as PT2M for two minutes or P14D for fourteen days"
 _REGISTRATION_FORMS = "use open, domains:a.example,b.example, approval or closed"
 
 
@@ -307,7 +309,7 @@ class Settings(BaseSettings):
     def _in_browsers_form(cls, value: str) -> str:
         """Write the host as browsers do in the Origin header: small letters, no default port. Remove a final slash."""
         try:
-            is_known = re.fullmatch(r"(?i)https?://[^/?#@:\s][^/?#@\s]*(/[^?#\s]*)?", value) and urlsplit(value).port != 0
+            is_known = re.fullmatch(_A_SITE, value) and urlsplit(value).port != 0
         except ValueError:  # the port is no number
             is_known = False
         if not is_known:
@@ -521,7 +523,8 @@ def wrong_settings(error: ValueError) -> list[str]:
         if isinstance(cause, UnsafeSettingsError):
             found += cause.wrong
         else:
-            found.append(f"{_variable(str(one['loc'][0]))}: {one['msg'].removeprefix('Value error, ')}")
+            said = _A_DURATION if one["type"] == "time_delta_parsing" else one["msg"].removeprefix("Value error, ")
+            found.append(f"{_variable(str(one['loc'][0]))}: {said}")
     return found
 
 

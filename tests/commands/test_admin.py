@@ -159,7 +159,7 @@ def test_wrong_settings_are_named_with_how_to_fix_them(
     monkeypatch.setenv("VOCBOARD_PUBLIC_URL", "http://board.example")
     monkeypatch.setenv("VOCBOARD_LEASE", "soon")
     assert main(command) == 2
-    assert "VOCBOARD_LEASE: Input should be a valid timedelta" in capsys.readouterr().err
+    assert "VOCBOARD_LEASE: use ISO 8601, such as PT2M" in capsys.readouterr().err
     monkeypatch.delenv("VOCBOARD_LEASE")
     assert main(command) == 2
     printed = capsys.readouterr().err.splitlines()
