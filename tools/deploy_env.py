@@ -54,7 +54,7 @@ def main(arguments: list[str], directory: Path = Path()) -> int:
     # Single quotes: what is between them is taken as it is, a dollar sign in a password too.
     lines += ["COMPOSE_PROFILES=mail", f"VOCBOARD_MAIL_URL='{mail}'"] if mail else []
     write(file, [*lines, *new_secrets(SECRETS)])
-    print("Wrote .env; keep a copy where backups are kept. Next: docker compose up --detach")
+    print("Wrote .env; keep an encrypted copy on another machine. Next: docker compose up --detach")
     return 0
 
 
