@@ -74,6 +74,10 @@ def run(arguments: argparse.Namespace) -> int:
             shown = make_url(settings.database).render_as_string(hide_password=True)
             said = f"the database {shown} cannot be used: {error.orig}"
         print(f"vocboard admin: {said}", file=sys.stderr)
+    except BrokenPipeError:  # the reader of our output has closed it
+        raise
+    except OSError as error:
+        print(f"vocboard admin: the server's files cannot be used: {error}. {WHERE_TO_RUN}", file=sys.stderr)
     finally:
         database.close()
     return 1

@@ -657,6 +657,20 @@ def events(database: Database) -> Sequence[AuditEvent]:
         return session.scalars(select(AuditEvent)).all()
 
 
+@pytest.mark.usefixtures("embedded")
+@pytest.mark.parametrize("action", ["prune", "rotate-worker-key"])
+def test_files_of_the_server_that_are_not_here_are_named(
+    action: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("ARCHIVES", "TRUTH"):
+        monkeypatch.setenv(f"VOCBOARD_{name}_DIRECTORY", str(tmp_path / "no" / "mount"))
+    (tmp_path / "no").touch()
+    assert admin(action) == 1
+    said = capsys.readouterr().err
+    assert f"'{tmp_path / 'no' / 'mount'}'" in said
+    assert "run in the service web" in said
+
+
 def test_prune_removes_what_nothing_needs_and_says_so(
     settings: Settings, embedded: Database, capsys: pytest.CaptureFixture[str]
 ) -> None:
