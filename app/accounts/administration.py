@@ -35,17 +35,16 @@ def create_user(session: Session, *, person: User, settings: Settings | None = N
     """
     if person.is_confirmed:
         _require_only_account(session, person.email)
-    if not add_unique(session, person):
-        raise ConflictError(f"{person.email} already has an account.")
-    if settings is not None:
-        confirmed_at = person.email_confirmed_at
+    confirmed_at, owner = person.email_confirmed_at, person
+    is_taken = queries.user_by_email(session, person.email) is not None
+    if settings is not None and not is_taken:
+        person.mailbox = mailbox(person.email)  # otherwise only set when it is added, and web deletes no users
         owner = removal.taken_over(session, person, settings, by_operator=True)
-        if owner is not person:
-            owner.email_confirmed_at = confirmed_at
-            session.delete(person)
-            person = owner
-    audit.record(session, actor=actor, action="user.create", subject=person, details={"role": person.role.value})
-    return person
+    if is_taken or not add_unique(session, owner):
+        raise ConflictError(f"{person.email} already has an account.")
+    owner.email_confirmed_at = confirmed_at
+    audit.record(session, actor=actor, action="user.create", subject=owner, details={"role": owner.role.value})
+    return owner
 
 
 def get_user(session: Session, email: str) -> User:

@@ -21,8 +21,10 @@ from tests.support.receiver import receiving
 from tests.support.scored import make_published
 from tests.support.services import in_full, needed
 from vocboard import migrations
-from vocboard.app.accounts.models import User
+from vocboard.app.accounts.administration import create_user
+from vocboard.app.accounts.models import Role, User
 from vocboard.app.accounts.own_data import stored_about
+from vocboard.app.accounts.people import new_user
 from vocboard.app.administering import work
 from vocboard.app.administering.measures import measures
 from vocboard.app.audit import service as audit
@@ -563,6 +565,20 @@ def test_web_deletes_an_account_and_changes_nothing_else_of_frozen_leaderboards_
     ):
         with connect(database, "vocboard_web") as connection, pytest.raises(psycopg.errors.InsufficientPrivilege):
             connection.execute(statement)  # type: ignore[call-overload]
+
+
+def test_web_makes_an_account_that_goes_on_from_a_deleted_one(database: URL) -> None:
+    settings = Settings(secret_key="the secret of the server")
+    with contextlib.closing(Database(in_full(database))) as opened, opened.writing() as session:
+        person = make_user(session, email="again@lab.example")
+    web = database.set(username="vocboard_web", password=PASSWORDS["VOCBOARD_WEB_PASSWORD"])
+    with contextlib.closing(Database(in_full(web))) as opened:
+        with opened.writing() as session:
+            delete_account(session, user=person, naming=Naming.WITHOUT_NAME, settings=settings)
+        given = {"email": "again@lab.example", "name": "Ada", "affiliation": "", "password": "a password of my own"}
+        new = new_user(**given, role=Role.ORGANISER)
+        with opened.writing() as session:
+            assert create_user(session, person=new, settings=settings).id == person.id
 
 
 def test_worker_reminds_of_deadlines_once_without_reading_what_people_are_told(database: URL) -> None:
