@@ -375,8 +375,13 @@ class Settings(BaseSettings):
     @field_validator("mail_url")
     @classmethod
     def _is_a_mail_server(cls, value: SecretStr) -> SecretStr:
-        if (url := value.get_secret_value()) and not re.match(r"(?i)smtps?://[^/]", url):
-            raise ValueError("use smtp://user:password@host:port or smtps://...")
+        try:
+            url = urlsplit(value.get_secret_value())
+            is_known = not value or (url.scheme in {"smtp", "smtps"} and url.hostname and url.port != 0)
+        except ValueError:  # the port is no number
+            is_known = False
+        if not is_known:
+            raise ValueError("use smtp://user:password@host:port or smtps://..., with special characters %-encoded")
         return value
 
     @field_validator("mail_from")

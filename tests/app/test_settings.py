@@ -95,6 +95,7 @@ def test_limits_lifetimes_and_intervals_of_no_time_are_refused(
     [
         ("BROKER_URL", "http://:secret@h", "use redis://:password@host:port/0"),
         ("BROKER_URL", "redis://:secret#w@h:6379", "use redis://:password@host:port/0"),
+        ("MAIL_URL", "smtps://user:secret#w@h", "use smtp://user:password@host:port"),
         ("STORE_ENDPOINT", "s3.lab.example", "use the URL of the store, https://..."),
         *(
             ("PUBLIC_URL", value, "use the address of the site")
