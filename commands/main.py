@@ -111,7 +111,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if (message := _message(error, called)) is None:
             raise
         print(message, file=sys.stderr)
-        return _status(error, called)
+        return _status(error)
 
 
 def _discard_output() -> None:
@@ -142,8 +142,9 @@ def _message(error: Exception, called: str) -> str | None:
 
 
 def _message_of_files(error: OSError, called: str) -> str | None:
-    if called in OFFLINE_COMMANDS and error.filename is not None:
-        hint = "; nothing was left there; free some space, and try again" if error.errno in _FULL else ""
+    if called in OFFLINE_COMMANDS | SERVER_COMMANDS and error.filename is not None:
+        is_full = called in OFFLINE_COMMANDS and error.errno in _FULL
+        hint = "; nothing was left there; free some space, and try again" if is_full else ""
         return f"vocboard: {error.filename}: {error.strerror}{hint}"
     if called in SERVER_COMMANDS and isinstance(
         error, importlib.import_module("vocboard.app.storage.local_files").StoreUnavailableError
@@ -152,12 +153,12 @@ def _message_of_files(error: OSError, called: str) -> str | None:
     return None
 
 
-def _status(error: Exception, called: str) -> int:
+def _status(error: Exception) -> int:
     from vocboard.client.errors import ClientError, LimitedError, MisuseError  # noqa: PLC0415  # as above
 
     if isinstance(error, ClientError) and not isinstance(error, MisuseError):
         return LIMITED if isinstance(error, LimitedError) else FAILED
-    return FAILED if isinstance(error, OSError) and called in SERVER_COMMANDS else MISUSE
+    return MISUSE
 
 
 def _parsers(only: str | None) -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:

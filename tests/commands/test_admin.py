@@ -80,17 +80,26 @@ def test_a_directory_without_a_server_is_named(
             main(command)
 
 
-@pytest.mark.parametrize("command", [["worker"], ["admin", "prune"]])
 @pytest.mark.usefixtures("settings")
-def test_a_store_that_is_away_is_reported_in_one_line(
-    command: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_a_worker_whose_store_is_away_says_so_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     variables = {"": "s3://bucket", "_ENDPOINT": "http://127.0.0.1:1", "_REGION": "eu", "_KEY_ID": "id", "_KEY": "key"}
     for name, value in variables.items():
         monkeypatch.setenv(f"VOCBOARD_STORE{name}", value)
-    assert main(command) == 3
-    line = f"vocboard {command[0]}: the store of archives and ground truth cannot be used: Could not connect to "
+    assert main(["worker"]) == 2
+    line = "vocboard worker: the store of archives and ground truth cannot be used: Could not connect to "
     assert capsys.readouterr().err.splitlines()[-1].startswith(line)
+
+
+@pytest.mark.parametrize("command", [["serve", "--port", "0"], ["migrate"]])
+def test_a_directory_that_cannot_be_made_is_named(
+    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("VOCBOARD_DATA_DIRECTORY", str(tmp_path / "file" / "data"))
+    assert main(command) == 2
+    assert f"vocboard: {tmp_path / 'file' / 'data'}: Not a directory" in capsys.readouterr().err
 
 
 @pytest.fixture
