@@ -40,12 +40,13 @@ def main(arguments: list[str], directory: Path = Path()) -> int:
     if (
         not (name := re.fullmatch(r"(?P<host>[A-Za-z0-9.-]+)(?::(?P<port>[0-9]{1,5}))?", host))
         or not re.fullmatch(r"internal|[^@\s]+@[^@\s]+", tls)
-        or not re.fullmatch(r"|smtps?://\S+", mail)
+        or not re.fullmatch(r"|smtps?://[^\s']+", mail)
     ):
         print(
             "Which name, certificate and mail server? For example:\n"
             "  make deploy-env HOST=voc.example.org TLS=admin@example.org MAIL=smtps://user:password@smtp.example.org\n"
-            "  make deploy-env HOST=voc.lab:8443 TLS=internal",
+            "  make deploy-env HOST=voc.lab:8443 TLS=internal\n"
+            "Special characters of the password are %-encoded, such as %27 for '.",
             file=sys.stderr,
         )
         return 2

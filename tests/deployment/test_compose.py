@@ -334,7 +334,10 @@ def test_env_file_has_the_mail_server_and_a_port_of_your_own(tmp_path: Path, mon
 
 @pytest.mark.parametrize(
     "arguments",
-    [[], ["voc.lab"], ["voc.lab", "no address"], ["two words", "internal"], ["voc.lab", "internal", "smtp.lab"]],
+    [
+        *([], ["voc.lab"], ["voc.lab", "no address"], ["two words", "internal"]),
+        *(["voc.lab", "internal", mail] for mail in ("smtp.lab", "smtps://ada:it's@smtp.lab")),
+    ],
 )
 def test_env_file_needs_a_name_and_a_certificate(tmp_path: Path, arguments: list[str]) -> None:
     assert deploy_env.main(arguments, tmp_path) == 2
