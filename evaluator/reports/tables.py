@@ -5,6 +5,7 @@ import io
 import math
 from collections.abc import Iterable, Iterator, Mapping
 
+from vocboard.evaluator.names import Metric
 from vocboard.evaluator.reports.findings import Findings, MethodReport
 from vocboard.evaluator.scores import CompetitionScores, Measure
 from vocboard.evaluator.statistics.bootstrap import Bootstrap
@@ -44,13 +45,22 @@ def _rows(scores: CompetitionScores, bootstrap: Bootstrap | None) -> Iterator[tu
         replicated = None if bootstrap is None else bootstrap.measures.get(measure.metric)
         for name in (*measure.per_class, None):
             score = measure.mean if name is None else measure.per_class[name]
-            details = None if name is None else scores.details.get(name)
-            counts = ("", "") if details is None else (details.positives, details.results)
+            counts: tuple[int | str, int | str] = ("", "")
+            if name is not None and name in scores.details:
+                counts = _positives(measure, scores, name), scores.details[name].results
             ends = ("", "")
             if replicated is not None:
                 found = (replicated.mean if name is None else replicated.of_class(name)).interval()
                 ends = exact(found.low), exact(found.high)
             yield measure.metric.value, MEAN if name is None else name, exact(score), *counts, *ends
+
+
+def _positives(measure: Measure, scores: CompetitionScores, name: str) -> int | str:
+    """Return the positives of a class for a metric; empty if difficult objects count for it or the primary only."""
+    if measure.objects is not None:
+        return measure.objects[name]
+    with_difficult = [each.metric is Metric.AVERAGE_PRECISION_WITH_DIFFICULT for each in (measure, scores.primary)]
+    return scores.details[name].positives if with_difficult[0] == with_difficult[1] else ""
 
 
 def exact(value: float) -> str:

@@ -46,6 +46,25 @@ def test_csv_has_every_score_at_full_precision(evaluated: Callable[..., str]) ->
         assert found == scores["per_class"]
 
 
+def test_csv_has_the_positives_of_each_metric(run: Run, tmp_path: Path) -> None:
+    before, detection, after = source("VOC2012").replace('"VOC2012"', '"Own"').partition("[tasks.detection]")
+    more = after.replace("secondary = [", 'secondary = ["normalised_average_precision_truncated", ', 1)
+    (tmp_path / "own.toml").write_text(before + detection + more)
+    assert run("new-edition", "--edition-file", tmp_path / "own.toml", "--output", tmp_path / "new")[0] == 0
+    command = ("evaluate", tmp_path / "own.toml", tmp_path / "new/results.tar.gz", "--ground-truth", tmp_path / "new")
+    scores = json.loads(run(*command, "--json")[1])["competitions"]["comp3"]
+    positives = {name: str(details["positives"]) for name, details in scores["details"].items()}
+    found: dict[str, dict[str, str]] = {}
+    for row in csv.DictReader(io.StringIO(run(*command, "--csv")[1])):
+        if row["competition"] == "comp3" and row["class"] != "mean":
+            found.setdefault(row["metric"], {})[row["class"]] = row["positives"]
+    assert found.pop("average_precision") == positives
+    assert found.pop("average_precision_with_difficult") == dict.fromkeys(positives, "")
+    [(metric, objects)] = found.items()
+    assert objects == {name: str(number) for name, number in scores["secondary"][metric]["objects"].items()}
+    assert objects != positives
+
+
 def test_latex_has_a_row_a_competition_and_escapes_names(evaluated: Callable[..., str]) -> None:
     out = evaluated("--latex")
     mean = json.loads(evaluated("--json"))["competitions"]["comp3"]["mean"]
