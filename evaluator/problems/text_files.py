@@ -107,7 +107,7 @@ NUMBER_OUT_OF_RANGE = error(
     "number_out_of_range",
     "Number out of range",
     "The {field} is {found}, outside ±{limit:g}.",
-    "Scale it down; only the order of confidences matters.",
+    "Scale confidences down, as only their order matters; coordinates are in pixels.",
     example="2008_000001 1e300",
 )
 CONFIDENCE_OUT_OF_RANGE = error(
