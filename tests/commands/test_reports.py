@@ -46,9 +46,14 @@ def test_csv_has_every_score_at_full_precision(evaluated: Callable[..., str]) ->
         assert found == scores["per_class"]
 
 
-def test_csv_has_the_positives_of_each_metric(run: Run, tmp_path: Path) -> None:
+@pytest.mark.parametrize("ranks", ["average_precision", "average_precision_with_difficult"])
+def test_csv_has_the_positives_of_each_metric(run: Run, tmp_path: Path, ranks: str) -> None:
     before, detection, after = source("VOC2012").replace('"VOC2012"', '"Own"').partition("[tasks.detection]")
-    more = after.replace("secondary = [", 'secondary = ["normalised_average_precision_truncated", ', 1)
+    [other] = {"average_precision", "average_precision_with_difficult"} - {ranks}
+    more = after.replace('"average_precision"', f'"{ranks}"', 1)
+    more = more.replace(
+        '"average_precision_with_difficult"]', f'"normalised_average_precision_truncated", "{other}"]', 1
+    )
     (tmp_path / "own.toml").write_text(before + detection + more)
     assert run("new-edition", "--edition-file", tmp_path / "own.toml", "--output", tmp_path / "new")[0] == 0
     command = ("evaluate", tmp_path / "own.toml", tmp_path / "new/results.tar.gz", "--ground-truth", tmp_path / "new")
