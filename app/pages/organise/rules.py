@@ -1,6 +1,7 @@
 """The rules of challenges and phases: their forms, and the handlers that create, change and remove them."""
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, timedelta, tzinfo
 from itertools import zip_longest
@@ -148,6 +149,11 @@ TYPED_AS = {
 }  # rules that the form has in another unit
 ROUNDED = (*DATES, "teams_until", *TYPED_AS)  # rules that can be stored more exactly than the form has them
 
+CHANGED_MEANWHILE = (
+    "This has changed since you opened the page, so nothing was saved. Look in another tab at what is stored now. If "
+    "you save again, what you have typed replaces it."
+)
+
 Typed = dict[str, Any]  # the fields of a form as they were typed: texts, and lists of texts
 Rules = TypeVar("Rules", bound=PhaseRules)
 
@@ -180,7 +186,29 @@ def as_typed(rules: PhaseRules, zone: tzinfo = UTC) -> Typed:
     }
 
 
-OF_A_NEW_PHASE = as_typed(PhaseRules()) | {"title": "", "key": "", "image_set": "", "own_ground_truth": ""}
+def _tag(fields: Typed, names: Iterable[str]) -> str:
+    """Return a tag of fields, which the form sends back: it tells whether they have changed since they were read."""
+    return hashlib.sha256(repr([fields[name] for name in names]).encode()).hexdigest()
+
+
+def _check_unchanged(form: Typed, tag: str) -> None:
+    """Refuse a form that was read before somebody else changed what it would change; when sent again, it may.
+
+    Raises:
+        ConflictError: it was.
+    """
+    if form["read"] not in {"", tag}:
+        form["read"] = tag
+        raise ConflictError(CHANGED_MEANWHILE)
+
+
+OF_A_NEW_PHASE = as_typed(PhaseRules()) | {
+    "title": "",
+    "key": "",
+    "image_set": "",
+    "own_ground_truth": "",
+    "read": "",  # the tag of what the form began with
+}
 
 
 def _phase_fields(form: Typed, wrong: dict[str, str], zone: tzinfo) -> dict[str, Any]:
@@ -267,6 +295,7 @@ OF_A_NEW_CHALLENGE = _challenge_as_typed(ChallengeRules(title="")) | {
     "edition": "VOC2012",
     "edition_text": "",  # of an edition file; if there is one, it counts and not `edition`
     "section": "",  # which one is to be saved; all if it is empty
+    "read": "",  # the tag of what the section began with
     "preview": "",  # not empty if the description is to be shown, and nothing stored
 }
 
@@ -289,6 +318,12 @@ def form_of(challenge: Challenge, **changed: Any) -> Typed:
     return OF_A_NEW_CHALLENGE | _challenge_as_typed(rules) | {"slug": challenge.slug, "edition": challenge.edition}
 
 
+def _tags(challenge: Challenge) -> dict[str, str]:
+    """Return the tag of each section of a challenge's form."""
+    fields = form_of(challenge)
+    return {section: _tag(fields, ("zone", *names)) for section, names in SECTIONS.items()}
+
+
 def _within(form: Typed, challenge: Challenge) -> Typed:
     """Return the whole form of a challenge, where one is a section of it.
 
@@ -297,7 +332,7 @@ def _within(form: Typed, challenge: Challenge) -> Typed:
     if form["section"] not in SECTIONS:
         return form
     whole_form = form_of(challenge, anywhere_on_earth=form["zone"] == EARTH_ZONE)
-    return whole_form | {name: form[name] for name in ("section", "preview", *SECTIONS[form["section"]])}
+    return whole_form | {name: form[name] for name in ("section", "read", "preview", *SECTIONS[form["section"]])}
 
 
 def rules_in(form: Typed) -> ChallengeRules:
@@ -416,6 +451,7 @@ def edit(organised: Organised, sent: Sent) -> Response:
     try:
         with organised.writing() as (session, challenge):
             form = _within(form, challenge)
+            _check_unchanged(form, _tags(challenge).get(form["section"], ""))
             unchanged = form_of(challenge, anywhere_on_earth=form["zone"] == EARTH_ZONE)
             rules = _exact(rules_in(form), rules_of(challenge), form, unchanged)
             done = done_with(challenge, phase_named(challenge, MAIN_PHASE), rules) or "saved"
@@ -465,8 +501,7 @@ def phase_page(organised: Organised, key: str) -> Response:
         return go_to(f"/organise/{organised.slug}/edit")
     challenge = organised.load()
     phase = phase_named(challenge, key)
-    form = OF_A_NEW_PHASE | as_typed(phase.rules, zone_of(challenge)) | {"title": phase.title}
-    return _phase_form(organised, key, form)
+    return _phase_form(organised, key, _form_of_phase(challenge, phase))
 
 
 @router.post("/{slug}/phases/{key}", dependencies=[Depends(protect_form)])
@@ -476,7 +511,8 @@ def change_phase(organised: Organised, key: str, sent: Sent) -> Response:
     try:
         with organised.writing() as (session, challenge):
             before = phase_named(challenge, key)
-            unchanged = as_typed(before.rules, zone_of(challenge))
+            unchanged = _form_of_phase(challenge, before)
+            _check_unchanged(form, unchanged["read"])
             rules = _exact(_phase_rules_in(form, challenge), before.rules, form, unchanged)
             done = done_with(challenge, before, rules) or "phase-saved"
             phase_changes.update_phase(
@@ -495,6 +531,12 @@ def remove_phase(organised: Organised, key: str) -> Response:
     except (ConflictError, InvalidInputError) as error:
         return phases_overview(organised, errors=FormErrors.of(error))
     return go_to(f"/organise/{organised.slug}/phases", done="phase-removed")
+
+
+def _form_of_phase(challenge: Challenge, phase: Phase) -> Typed:
+    """Return the form that says what a further phase's rules are now."""
+    form = OF_A_NEW_PHASE | as_typed(phase.rules, zone_of(challenge)) | {"title": phase.title}
+    return form | {"read": _tag(form | {"zone": zone_name(challenge)}, ("zone", *form))}
 
 
 def done_with(challenge: Challenge, before: Phase, rules: PhaseRules) -> str | None:
@@ -529,6 +571,7 @@ def _challenge_form(
         errors=_as_in_form(errors),
         challenge=challenge,
         form=form,
+        tags=_tags(challenge) | ({form["section"]: form["read"]} if form["read"] else {}) if challenge else {},
         question_rows=[*_question_rows(form), *[("", "line", "", "yes")] * EMPTY_QUESTIONS],
         question_kinds=QUESTION_KINDS,
         data_rows=[*_data_rows(form), *[("",) * 4] * EMPTY_DATA_LINKS],

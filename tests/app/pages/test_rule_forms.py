@@ -44,7 +44,7 @@ def test_the_form_of_a_challenge_gives_its_rules_back(embedded_site: Site) -> No
 
 def test_every_field_of_a_challenge_that_exists_is_in_one_section() -> None:
     of_sections = [name for names in SECTIONS.values() for name in names]
-    not_changed = {"slug", "edition", "edition_text", "zone", "section", "preview"}
+    not_changed = {"slug", "edition", "edition_text", "zone", "section", "read", "preview"}
     assert sorted(of_sections) == sorted(OF_A_NEW_CHALLENGE.keys() - not_changed)
 
 
@@ -73,6 +73,47 @@ def test_a_section_is_saved_apart_and_leaves_the_others(embedded_site: Site) -> 
         after = rules_of(challenge_with_phases(session, challenge_id))
     changed = {"opens_at": NOON.replace(hour=10), "closes_at": None, "anywhere_on_earth": False}
     assert after == before.model_copy(update=changed)
+
+
+@pytest.mark.parametrize(
+    ("stale", "meanwhile", "refused"),
+    [
+        ({"section": "when", "closes_at": "2027-03-01T10:00"}, {"section": "when", "closes_at": "2027-04-01T10:00"}, 1),
+        # A deadline that is extended moves the date until which leaderboards are anonymous, in another section.
+        ({"section": "boards", "freeze": "never"}, {"section": "when", "closes_at": "2027-04-01T10:00"}, 1),
+        ({"section": "what", "title": "New"}, {"section": "when", "zone": "aoe", "closes_at": "2027-02-01T00:00"}, 1),
+        ({"section": "what", "title": "New"}, {"section": "who", "visibility": "unlisted"}, 0),
+        ({"title": "New"}, {"title": "Newer"}, 1),  # of a further phase
+    ],
+)
+def test_what_another_organiser_has_changed_meanwhile_is_only_replaced_on_purpose(
+    embedded_site: Site, stale: dict[str, str], meanwhile: dict[str, str], refused: int
+) -> None:
+    dates = {"closes_at": START + timedelta(days=31), "anonymous_until": START + timedelta(days=31)}
+    with embedded_site.writing() as session:
+        organiser = make_organiser(session)
+        challenge = make_challenge(session, organiser=organiser, **dates)
+        late = PhaseRules(competitions=("comp1",), closes_at=START)
+        add_phase(session, challenge=challenge, user=organiser, key="late", title="Late", rules=late)
+        page, email = f"/organise/{challenge.slug}/edit", organiser.email
+    if "section" not in stale:
+        page = page.replace("edit", "phases/late")
+    with signed_in(embedded_site, email) as client:
+
+        def fields(shown: str) -> dict[str, str]:
+            section = f'[input[@name="section" and @value="{stale.get("section")}"]]' if "section" in stale else ""
+            form = html.fromstring(shown).xpath(f'//form[@method="post"][input[@name="read"]]{section}')[0]
+            return {name: value for name, value in form.form_values() if value} | stale
+
+        before = fields(client.get(page).text)
+        assert send_form(client, page, **({} if "section" in stale else before) | meanwhile).status_code == 303
+        answer = client.post(page, data=before, headers=from_here(client))
+        assert answer.status_code == (409 if refused else 303)
+        if refused:
+            assert "This has changed since you opened the page" in answer.text
+            again = fields(answer.text)
+            assert all(again[name] == value for name, value in stale.items())
+            assert client.post(page, data=again, headers=from_here(client)).status_code == 303
 
 
 def test_a_draft_is_opened_after_its_page_was_seen_as_participants_see_it(embedded_site: Site) -> None:
