@@ -461,7 +461,7 @@ def edit(organised: Organised, sent: Sent) -> Response:
     return go_to(f"/organise/{organised.slug}{'/edit' if form['section'] else ''}", done=done)
 
 
-@router.get("/{slug}/phases/new")
+@router.get("/{slug}/new-phase")
 def new_phase_page(organised: Organised) -> Response:
     """The form to add a phase: it begins where the last one ends, with its rules."""
     challenge = organised.load()
@@ -473,7 +473,7 @@ def new_phase_page(organised: Organised) -> Response:
     return _phase_form(organised, None, OF_A_NEW_PHASE | as_typed(rules, zone_of(challenge)))
 
 
-@router.post("/{slug}/phases/new", dependencies=[Depends(protect_form)])
+@router.post("/{slug}/new-phase", dependencies=[Depends(protect_form)])
 def add_phase(organised: Organised, sent: Sent) -> Response:
     """Add a phase."""
     form = OF_A_NEW_PHASE | sent

@@ -173,20 +173,22 @@ def test_a_new_phase_takes_the_rules_of_the_last_one_but_not_its_dates(embedded_
         challenge = make_challenge(session, organiser=organiser, freeze=Freeze.DATE, freezes_at=START, **quota)
         page, email = f"/organise/{challenge.slug}/phases", organiser.email
     with signed_in(embedded_site, email) as client:
-        answer = client.get(f"{page}/new")
+        (address,) = html.fromstring(client.get(page).text).xpath('//a[text()="Add phase"]/@href')
+        answer = client.get(address)
         form = answer.text
         assert re.search(r'name="quota_count"[^>]* value="1"', form)
         assert "1 submission every day<" in form
         chosen = re.search(r'name="freeze" value="(\w+)" checked', form)
         fields = {
             "csrf_token": token_of(answer),
-            "title": "Final",
-            "key": "final",
+            "title": "New images",
+            "key": "new",  # no address of another page
             "freeze": chosen[1],
             "competitions": "comp1",
         }
-        added = client.post(f"{page}/new", data=fields, headers=from_here(client))
+        added = client.post(address, data=fields, headers=from_here(client))
         assert added.headers.get("location") == f"{page}?done=phase-added"
+        assert "<h1>Edit phase</h1>" in client.get(f"{page}/new").text
 
 
 def test_a_phase_keeps_what_is_not_changed_more_exactly_than_the_form_has_it(embedded_site: Site) -> None:
