@@ -43,7 +43,8 @@ ALREADY_PUBLIC = (
 )
 EVERYTHING_IS_THE_OPERATORS = (
     "The challenge has ground truth, and exact results would reveal it permanently. From "
-    "now on, only the operator can choose this level: vocboard admin set-detail {slug} everything"
+    "now on, only the operator can choose this level: vocboard admin set-detail {slug} everything "
+    "--organiser EMAIL"
 )
 
 FROZEN_DETAIL = "Frozen leaderboards keep the detail level that they were frozen with; results show the new one."

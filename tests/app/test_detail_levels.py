@@ -346,7 +346,7 @@ def test_a_level_that_is_raised_shows_exact_curves_once_the_worker_has_copied_th
     with site.client(scene.organiser) as client:
         refused = client.patch(f"/api/v1/challenges/{scene.slug}", json={"detail": "everything"})
     assert refused.status_code == 422
-    assert f"vocboard admin set-detail {scene.slug} everything" in refused.text
+    assert f"vocboard admin set-detail {scene.slug} everything --organiser EMAIL" in refused.text
     with site.writing() as session:
         organiser = session.scalars(select(User).where(User.role == Role.ORGANISER)).one()
         found = challenge_by_slug(session, scene.slug, organiser)
