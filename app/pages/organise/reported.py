@@ -269,6 +269,7 @@ def _page(
         for phase in (default, *(each for each in phases if each.key != default.key))
         for key in phase.competitions
     ]
+    titles = {(phase.key, rules.key): rules for phase, rules in boards}
     return render(
         organised.request,
         "organise/reported.html",
@@ -279,12 +280,13 @@ def _page(
         boards=boards,
         has_phases=len(phases) > 1,
         found=[(one, phase_with_id(challenge, one.phase_id)) for one in found],
-        titles={rules.key: rules for _, rules in boards},
+        titles=titles,
         rehearsals=[
-            (one, entry.competition, phase_with_id(challenge, one.phase_id))
+            (one, entry.competition, phase)
             for one in rehearsals
+            for phase in [phase_with_id(challenge, one.phase_id)]
             for entry in one.entries
-            if entry.competition in {rules.key for _, rules in boards}
+            if (phase.key, entry.competition) in titles
         ],
         limit=MAX_REPORTED,
     )

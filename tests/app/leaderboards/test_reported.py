@@ -16,9 +16,11 @@ from tests.support.browsing import send_form, signed_in
 from tests.support.factories import make_token
 from tests.support.site import Site
 from vocboard.app.challenges.models import Challenge, Detail
+from vocboard.app.challenges.rules import PhaseRules
 from vocboard.app.database import now
 from vocboard.app.errors import InvalidInputError
 from vocboard.app.leaderboards.models import ReportedKind
+from vocboard.app.organising.phase_changes import add_phase
 from vocboard.app.pages.organise.reported import reports_in
 from vocboard.app.participating import publishing
 from vocboard.app.submissions.models import Submission
@@ -237,11 +239,17 @@ def test_a_rehearsal_of_organisers_becomes_a_baseline_with_what_leaderboards_sho
 ) -> None:
     with embedded_site.writing() as session:
         world = World(session, **{"ladder_step": None, "statistics": False, **rules})
+        val = PhaseRules(competitions=("comp1",))
+        add_phase(
+            session, challenge=world.challenge, user=world.organiser, key="val", title="Val", rules=val, image_set="val"
+        )
         own = Submission.id == world.ids["First"]
         session.execute(update(Submission).where(own).values(is_rehearsal=True, published_at=None))
     with signed_in(embedded_site, world.organiser.email) as client:
         page = html.fromstring(client.get(PAGE).text)
         [link] = page.xpath('//a[starts-with(., "Add First")]/@href')
+        [of_board] = page.xpath('//a[starts-with(., "Add First")]/following-sibling::span/text()')
+        assert (" on val" in of_board, "Main phase" in of_board) == (False, True), "the image set of the other phase"
         form = html.fromstring(client.get(link).text)
         [lines] = form.xpath('//textarea[@name="table"]/text()')
         assert lines.strip() == table
