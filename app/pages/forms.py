@@ -139,7 +139,9 @@ DONE = {
     "reopened": "Challenge reopened.",
     "deleted": "Draft deleted.",
     "copied": "Copied as a draft, without dates, people and ground truth.",
-    "imported": "Challenge imported as an archived draft. Once you have checked it, change its visibility here.",
+    "imported": (
+        "Challenge imported as an archived draft. Once you have checked it, change its visibility in Set-up → Edit."
+    ),
     "invited": "Invitation sent. The person becomes an organiser by accepting it.",
     "team-invited": "Invitation sent. The person joins by opening its link.",
     "joined": "You are in this team now.",

@@ -230,7 +230,7 @@ def test_a_challenge_is_exported_imported_elsewhere_and_archived(
         there.link("Import challenge")
         there.choose_file("Export of a challenge", export)
         there.button("Import")
-        expect(there.page.get_by_role("status")).to_contain_text("Challenge imported as an archived draft.")
+        expect(there.page.get_by_role("status")).to_contain_text("change its visibility in Set-up → Edit.")
         named = there.page.get_by_role("group", name="Organisers on the other server")
         expect(named.get_by_role("row", name=year.organiser.email)).to_contain_text("Invite")
     assert mean_on(there.page, f"{elsewhere.url}/challenges/moved/leaderboards/comp1") == mean
