@@ -1,6 +1,7 @@
 """The organisers' page of one challenge: what is to do, its ground truth, and its edition."""
 
-from collections.abc import Callable, Sequence
+import uuid
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
@@ -182,10 +183,10 @@ def challenge_page(
         listed_versions = queries.truth_versions(session, challenge.id)
         current = current_versions(session, challenge)
         has_read_truth = queries.has_read_truth(session, challenge.id)
-        to_do = _steps(session, challenge, listed_versions)
+        submitted_to = {each.id for each in phases_of(challenge) if submissions.is_submitted_to(session, each.id)}
+        to_do = _steps(session, challenge, listed_versions, submitted_to)
         numbers = overview.counts(session, challenge)
         waits = waiting(session, [challenge.id])[challenge.id]
-        submitted_to = {each.id for each in phases_of(challenge) if submissions.is_submitted_to(session, each.id)}
         all_rescores = rescores.of_challenge(session, challenge)
         need_attention = {one.id for one in all_rescores if attention(one)}
     at = now()
@@ -267,11 +268,14 @@ class Step:
     is_optional: bool = False
 
 
-def _steps(session: Session, challenge: Challenge, versions: Sequence[GroundTruthVersion]) -> list[Step]:
+def _steps(
+    session: Session, challenge: Challenge, versions: Sequence[GroundTruthVersion], submitted_to: Collection[uuid.UUID]
+) -> list[Step]:
     """Return the steps, in the order in which they make sense; none once everybody can submit, or nobody any more.
 
     Args:
         versions: of the ground truth, newest first.
+        submitted_to: ids of the phases that somebody has submitted to.
     """
     if challenge.archived_at is not None:
         return []
@@ -309,7 +313,9 @@ def _steps(session: Session, challenge: Challenge, versions: Sequence[GroundTrut
                 f"Upload the ground truth{of_phase}",
                 "Submissions can be scored."
                 if phase.scoring_id
-                else what_is_missing([each for each in versions if each.phase_id == phase.id], challenge),
+                else what_is_missing(
+                    [each for each in versions if each.phase_id == phase.id], challenge, phase.id in submitted_to
+                ),
                 phase.scoring_id is not None,
                 "Ground truth",
                 f"{base}?truth={phase.key}#truth",

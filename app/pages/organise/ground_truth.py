@@ -62,7 +62,9 @@ def changes_by_itself(
     """Whether a worker is about to import a version, or to let it become current."""
     if version.state is not TruthState.READY:
         return version.state in UNFINISHED
-    is_next = current is None or (version.number > current.number and not has_submissions)
+    is_next = current is None or version.number > current.number
+    if has_submissions and (current is not None or challenge.imported_at is not None):
+        return False  # there are results, which a re-score replaces
     return is_next and not needs_confirmation(version) and not versions.unscorable(challenge, version)
 
 
@@ -84,11 +86,12 @@ def failed_import(problems: Sequence[Mapping[str, Any]]) -> FailedImport:
     return FailedImport(errors, warnings)
 
 
-def what_is_missing(of_phase: Sequence[GroundTruthVersion], challenge: Challenge) -> str:
+def what_is_missing(of_phase: Sequence[GroundTruthVersion], challenge: Challenge, has_submissions: bool) -> str:
     """Say why a phase has no current version.
 
     Args:
         of_phase: its versions, newest first.
+        has_submissions: whether anybody has submitted to it.
     """
     if not of_phase:
         return "Nobody can submit without it."
@@ -102,7 +105,11 @@ def what_is_missing(of_phase: Sequence[GroundTruthVersion], challenge: Challenge
         return f"{name} cannot score all competitions."
     if needs_confirmation(newest):
         return f"{name} has warnings: confirm them, or upload a corrected tree."
-    return f"A worker makes version {newest.number} current next."
+    return (
+        f"Score with version {newest.number}: until then, the results of the other server count."
+        if has_submissions and challenge.imported_at is not None
+        else f"A worker makes version {newest.number} current next."
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from tests.support.phases import main_truth
 from tests.support.scored import make_published
 from tests.support.site import Site
 from vocboard.app.accounts.models import User
-from vocboard.app.challenges.models import Challenge, GroundTruthVersion, TruthState
+from vocboard.app.challenges.models import Challenge, GroundTruthVersion, TruthState, Visibility
 from vocboard.app.challenges.rules import PhaseRules
 from vocboard.app.database import now
 from vocboard.app.leaderboards.models import Rescore, RescoreState
@@ -283,6 +283,23 @@ def test_warnings_are_confirmed_and_scored_with_in_one_step(embedded_site: Site,
         started = send(client, page, f"{page}/rescores", **both, reason="Ten boxes corrected")
         assert started.headers["location"].startswith(f"{page}/rescores/")
         assert "1 confirmed warning" in client.get(page).text
+
+
+def test_ground_truth_of_an_imported_challenge_has_to_be_scored_with(embedded_site: Site, world: World) -> None:
+    page = f"/organise/{world.challenge.slug}"
+    with embedded_site.writing() as session:
+        challenge = session.merge(world.challenge)
+        make_published(session, challenge, session.scalars(select(User)).one(), "Imported", 0.5)
+        challenge.imported_at, challenge.main_phase.current_scoring_id, challenge.visibility = (
+            now(),
+            None,
+            Visibility.DRAFT,
+        )
+    with signed_in(embedded_site, world.email) as client:
+        text = client.get(page).text
+    assert "A worker makes" not in text
+    assert "data-unfinished" not in text  # what would make the page load again and again
+    assert f"Score with version {world.current.number}: until then" in text
 
 
 def test_a_failed_version_is_collapsed_and_can_be_removed(embedded_site: Site, world: World) -> None:
