@@ -93,7 +93,7 @@ def what_is_missing(of_phase: Sequence[GroundTruthVersion], challenge: Challenge
         of_phase: its versions, newest first.
         has_submissions: whether anybody has submitted to it.
     """
-    if not of_phase:
+    if not of_phase or of_phase[0].state is TruthState.ELSEWHERE:
         return "Nobody can submit without it."
     newest = of_phase[0]
     name = f"Version {newest.number}"

@@ -285,11 +285,21 @@ def test_warnings_are_confirmed_and_scored_with_in_one_step(embedded_site: Site,
         assert "1 confirmed warning" in client.get(page).text
 
 
-def test_ground_truth_of_an_imported_challenge_has_to_be_scored_with(embedded_site: Site, world: World) -> None:
+@pytest.mark.parametrize(
+    ("state", "said"),
+    [
+        (TruthState.READY, ": until then, the results of the other server count."),
+        (TruthState.ELSEWHERE, "Nobody can submit without it."),
+    ],
+)
+def test_ground_truth_of_an_imported_challenge_has_to_be_scored_with(
+    embedded_site: Site, world: World, state: TruthState, said: str
+) -> None:
     page = f"/organise/{world.challenge.slug}"
     with embedded_site.writing() as session:
         challenge = session.merge(world.challenge)
         make_published(session, challenge, session.scalars(select(User)).one(), "Imported", 0.5)
+        session.merge(world.current).state = state
         challenge.imported_at, challenge.main_phase.current_scoring_id, challenge.visibility = (
             now(),
             None,
@@ -299,7 +309,7 @@ def test_ground_truth_of_an_imported_challenge_has_to_be_scored_with(embedded_si
         text = client.get(page).text
     assert "A worker makes" not in text
     assert "data-unfinished" not in text  # what would make the page load again and again
-    assert f"Score with version {world.current.number}: until then" in text
+    assert said in text
 
 
 def test_a_failed_version_is_collapsed_and_can_be_removed(embedded_site: Site, world: World) -> None:
