@@ -396,6 +396,7 @@ def test_competitions_of_a_phase_are_removed_on_the_same_page(embedded_site: Sit
         text = client.get(page).text
         assert "cannot score 1 competition of Final, so nobody can submit yet" in text
         assert "Remove comp3 from Final" in text
+        assert ("Still to do" in text, "Before you open" in text) == (True, False), "it is public"
         send(client, page, f"{page}/ground-truth/{number}/remove-competitions")
         assert "Remove comp3" not in client.get(page).text
 
