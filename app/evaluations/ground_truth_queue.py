@@ -182,10 +182,10 @@ def objection(session: Session, version_id: uuid.UUID, after: Images, *, is_exam
 def _message(current: GroundTruthVersion, missing: int, added: int, before: int, after: Images) -> str:
     if not missing:
         return (
-            f"This tree has {counted(added, 'image')} more than version {current.number}, the current one, which has "
-            f"{counted(before, 'image')}. Submissions have no results for them."
+            f"The image sets of this tree have {counted(added, 'image')} more than those of version {current.number}, "
+            f"the current one, which has {counted(before, 'image')}. Submissions have no results for them."
         )
     return (
-        f"{missing:,} of the {counted(before, 'image')} of version {current.number}, the current one, are not in "
-        f"this tree, which has {counted(number_of(after), 'image')}. Results for them would be lost."
+        f"{missing:,} of the {counted(before, 'image')} of version {current.number}, the current one, are not in the "
+        f"same image set of this tree, which has {counted(number_of(after), 'image')}. Results for them would be lost."
     )

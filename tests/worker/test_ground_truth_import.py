@@ -435,7 +435,7 @@ def test_the_sample_tree_is_refused_and_other_images_have_to_be_confirmed(
         make_published(session, challenge, make_user(session), "Method", 0.5)
     warned = imported(challenge, packed(tree))
     assert (warned.warnings or ())[0]["code"] == "other_images"
-    assert "images of version" in (warned.warnings or ())[0]["message"]
+    assert "are not in the same image set of this tree" in (warned.warnings or ())[0]["message"]
     assert needs_confirmation(warned)
     refused = imported(challenge, sample)
     assert refused.state is TruthState.FAILED
@@ -450,7 +450,7 @@ def test_the_sample_tree_is_refused_and_other_images_have_to_be_confirmed(
         current.image_sets = pack_image_sets(ImageSets(found.edition, sets))
     larger = imported(challenge, packed(tree))
     assert (larger.warnings or ())[0]["code"] == "other_images"
-    assert "1 image more than version" in (larger.warnings or ())[0]["message"]
+    assert "1 image more than those of version" in (larger.warnings or ())[0]["message"]
     assert needs_confirmation(larger)
 
     rehearsed = challenge_to_import(database)
