@@ -347,4 +347,5 @@ def _what_is_current(database: Database, version_id: UUID) -> str:
     is_current = "no version is current" if current is None else f"version {current.number} is current"
     if current is not None and current.id == version_id:
         return is_current
-    return f"{is_current}; score with the new one: vocboard admin rescore {challenge.slug}"
+    command = f"vocboard admin rescore {challenge.slug} --ground-truth-version {version.number}"
+    return f"{is_current}; score with the new one: {command} --reason REASON --organiser EMAIL"

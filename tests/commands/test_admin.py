@@ -447,7 +447,9 @@ def test_ground_truth_of_an_imported_challenge_waits_for_a_rescore(
             import_next(embedded, settings)
     assert command.result() == 0
     said = capsys.readouterr().out
-    assert "no version is current; score with the new one: vocboard admin rescore scored\n" in said
+    number = said.split()[1]  # of the version
+    command = f"vocboard admin rescore scored --ground-truth-version {number} --reason REASON --organiser EMAIL"
+    assert f"no version is current; score with the new one: {command}\n" in said
 
 
 def test_rules_are_changed(embedded: Database, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
