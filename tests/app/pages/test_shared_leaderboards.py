@@ -104,8 +104,10 @@ def test_a_comparison_shows_what_the_detail_level_allows(
 ) -> None:
     change(site, detail=detail)
     with site.client() as client:
-        ids = html.fromstring(client.get(BOARD).text).xpath("//input[@name='method']/@value")[:3]
+        board = html.fromstring(client.get(BOARD).text)
+        ids = board.xpath("//input[@name='method']/@value")[:3]
         answer = client.get(f"{BOARD}/compare", params={"method": ids, "class": "dog"})
+    assert (" of each class in per cent" in board.findtext(".//caption")) is classes
     assert answer.status_code == 200
     page = html.fromstring(answer.text)
     assert len(page.xpath("//table[@class='compare']/tbody/tr")) == (21 if classes else 1)
