@@ -3,6 +3,7 @@
 Source: RFC 9457, "Problem Details for HTTP APIs".
 """
 
+import json
 import logging
 import math
 from collections.abc import Awaitable, Callable, Mapping
@@ -87,6 +88,14 @@ class MalformedJsonError(ServiceError):
     """The body is said to be JSON, and is not."""
 
     code, title = "malformed_json", "Malformed JSON"
+
+
+class _Json(JSONResponse):
+    media_type = MEDIA_TYPE
+
+    def render(self, content: Any) -> bytes:
+        """Replace what UTF-8 cannot hold: JSON can send half of a surrogate pair, and messages quote what was sent."""
+        return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode(errors="replace")
 
 
 ErrorPage = Callable[[Request, ProblemDetails], Awaitable[Response]]  # the page for people, which the pages have
@@ -195,7 +204,7 @@ async def render(request: Request, error: Exception, error_page: ErrorPage) -> R
     details = details_of(error)
     note_refusal(request, [details.code])
     if wants_json(request):
-        return JSONResponse(details.as_json(), details.status, dict(details.headers), MEDIA_TYPE)
+        return _Json(details.as_json(), details.status, dict(details.headers))
     if isinstance(error, NotSignedInError):
         wanted = request.url.path if request.method == "GET" else "/"
         if request.method == "GET" and request.url.query:

@@ -1,5 +1,6 @@
 """Errors are problem details for programs and pages for people, whatever has gone wrong."""
 
+import json
 from datetime import timedelta
 
 import httpx
@@ -93,6 +94,18 @@ def test_a_body_that_is_not_json_is_malformed_input(embedded_site: Site) -> None
         response = client.post("/api/v1/challenges", content=b"{", headers={"Content-Type": "application/json"})
     assert (response.status_code, response.json()["code"]) == (400, "malformed_json")
     assert response.headers["content-type"] == "application/problem+json"
+
+
+def test_half_of_a_surrogate_pair_is_quoted_as_a_question_mark(embedded_site: Site) -> None:
+    with embedded_site.writing() as session:
+        token = make_token(session, make_user(session, role=Role.ORGANISER))
+    sent = {"slug": "small", "title": "Small", "edition": "VOC2007", "competitions": ["comp\ud800"]}
+    with embedded_site.client(token) as client:
+        response = client.post(
+            "/api/v1/challenges", content=json.dumps(sent), headers={"Content-Type": "application/json"}
+        )
+    assert response.status_code == 422
+    assert "comp?" in response.json()["fields"]["competitions"]
 
 
 def test_a_database_that_cannot_be_reached_is_said_to_be_so(
