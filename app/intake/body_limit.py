@@ -30,17 +30,18 @@ class _Limit:
         return TooLargeError(self.message)
 
 
-def raise_limit(request: Request, *, file: int, fields: int) -> None:
+def raise_limit(request: Request, *, file: int, fields: int, message: str = "") -> None:
     """Raise the limit for this request to the maximum size of a file and its form fields.
 
     Args:
-        file: bytes; the error message shows this limit.
+        file: bytes.
         fields: bytes.
+        message: of the error; by default the limit of the file.
 
     Raises:
         TooLargeError: the announced size exceeds the limit.
     """
-    limit = request.scope[_KEY] = _Limit(file + fields, f"A file may have at most {_in_words(file)}.")
+    limit = request.scope[_KEY] = _Limit(file + fields, message or f"A file may have at most {_in_words(file)}.")
     declared = request.headers.get("content-length", "")
     if declared.isdecimal() and int(declared) > limit.byte_count:
         raise limit.error()

@@ -11,7 +11,7 @@ from starlette.requests import ClientDisconnect, Request
 
 from vocboard.app.accounts.models import User
 from vocboard.app.database import Database, now
-from vocboard.app.errors import ConflictError, NotFoundError, TooLargeError, too_large
+from vocboard.app.errors import ConflictError, NotFoundError, too_large
 from vocboard.app.intake import resumable
 from vocboard.app.intake.accepting import Destination, find_target
 from vocboard.app.intake.body import Pace, stream_to_thread
@@ -108,7 +108,8 @@ async def append(intake: Intake, request: Request, upload_id: uuid.UUID, *, user
     )
     part = Part(intake.database, upload, file, pace)
     async with lease_renewed(intake.database, upload.id, limits, pace, end=part.end):
-        raise_limit(request, file=upload.byte_count - offset, fields=0)
+        message = "The part is larger than what is missing of the upload."
+        raise_limit(request, file=upload.byte_count - offset, fields=0, message=message)
         async with pace.enforced():
             body = pace.stream(part.until_disconnect(request.stream()))
             await stream_to_thread(body, part.feed, batch_bytes=WRITTEN_FROM_BYTES)
@@ -183,8 +184,6 @@ class Part:
     def feed(self, pieces: Iterable[bytes]) -> None:
         """Write the next chunks."""
         for piece in pieces:
-            if self._file.size + len(piece) > self._upload.byte_count:
-                raise TooLargeError("The part is larger than what is missing of the upload.")
             self._file.write(piece)
             if self._file.size - self._file.synced >= RECORDED_EVERY_BYTES:
                 self._record()

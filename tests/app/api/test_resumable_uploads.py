@@ -33,6 +33,7 @@ from vocboard.app.submissions.models import Submission
 
 HALF = len(RESULTS) // 2
 LIMIT = 1 << 20
+TOO_LONG = "The part is larger than what is missing of the upload."
 
 
 @pytest.fixture
@@ -380,7 +381,8 @@ def test_a_stranger_can_do_nothing_with_it(entrant: Entrant) -> None:
 def test_requests_that_do_not_fit(embedded: Entrant) -> None:
     path = embedded.begun()
     assert embedded.send(path, RESULTS, 1).json()["code"] == "wrong_offset"
-    assert embedded.send(path, RESULTS + b"x").status_code == 413
+    longer = embedded.send(path, RESULTS + b"x")
+    assert (longer.status_code, longer.json()["detail"]) == (413, TOO_LONG)
     assert embedded.send(path, RESULTS, **{"Content-Type": "text/plain"}).status_code == 415
     assert embedded.offset(path) == 0
     old = embedded.send(path, RESULTS, **{"Tus-Resumable": "0.2.2"})
@@ -397,7 +399,7 @@ def test_a_part_without_a_length_ends_at_the_end_of_the_upload(embedded: Entrant
         content=iter([RESULTS, b"too much"]),
         headers={"Upload-Offset": "0", "Content-Type": "application/offset+octet-stream"},
     )
-    assert answer.status_code == 413
+    assert (answer.status_code, answer.json()["detail"]) == (413, TOO_LONG)
     assert embedded.offset(path) <= len(RESULTS)
 
 
