@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from sqlalchemy import bindparam, insert, or_, select
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from vocboard.app.database import now
@@ -46,8 +47,6 @@ def emit(
 
 def add(session: Session, event: Event, webhook_ids: Collection[uuid.UUID], content: Mapping[str, Any]) -> None:
     """Add a delivery for each webhook; the sweep of email adds their jobs."""
-    if not webhook_ids:
-        return
     instant = now()
     body = {"type": event, "timestamp": instant.isoformat().replace("+00:00", "Z"), "data": content}
     text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
@@ -55,4 +54,13 @@ def add(session: Session, event: Event, webhook_ids: Collection[uuid.UUID], cont
         {"id": uuid.uuid4(), "created_at": instant, "webhook_id": webhook_id, "event": event, "content": text}
         for webhook_id in webhook_ids
     ]
-    session.execute(insert(WebhookDelivery), rows)
+    session.flush()  # so that an error in another row is not reported as one of these
+    while rows:
+        try:
+            with session.begin_nested():
+                session.execute(insert(WebhookDelivery), rows)
+        except IntegrityError:  # webhooks have just been removed
+            present = set(session.scalars(select(Webhook.id).where(Webhook.id.in_(webhook_ids))))
+            rows = [row for row in rows if row["webhook_id"] in present]
+        else:
+            return

@@ -35,7 +35,7 @@ from vocboard.app.jobs.models import Job, Kind
 from vocboard.app.participating import publishing
 from vocboard.app.settings import Settings
 from vocboard.app.submissions import notices
-from vocboard.app.webhooks import delivering, sending, service
+from vocboard.app.webhooks import delivering, events, sending, service
 from vocboard.app.webhooks.models import CHOICES, Event, Off, Webhook, WebhookDelivery
 from vocboard.app.webhooks.service import Owner
 from vocboard.worker.process import Process
@@ -257,6 +257,20 @@ def test_who_is_told(
         service.remove(session, owner=Owner(participant), webhook_id=own.id)
     with database.reading() as session:
         assert session.scalar(select(WebhookDelivery).where(WebhookDelivery.webhook_id == own.id)) is None
+
+
+def test_a_webhook_that_is_removed_while_something_happens_does_not_prevent_it(
+    database: Database, settings: Settings, people: tuple[User, User, Challenge]
+) -> None:
+    owner = Owner(people[1])
+    found = [add(database, settings, owner, f"https://hooks.example/{name}")[0].id for name in ("removed", "kept")]
+    with database.writing() as session:
+        service.remove(session, owner=owner, webhook_id=found[0])
+    with database.writing() as session:
+        events.add(session, Event.ANNOUNCED, found, {})  # as they were found before
+        events.add(session, Event.ANNOUNCED, found[:1], {})
+    with database.reading() as session:
+        assert session.scalars(select(WebhookDelivery.webhook_id)).all() == found[1:]
 
 
 @pytest.mark.parametrize(
