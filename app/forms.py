@@ -14,7 +14,8 @@ from enum import StrEnum
 from typing import Annotated, TypeVar
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, BeforeValidator
+from pydantic_core import PydanticCustomError
 
 from vocboard.app.errors import InvalidInputError
 
@@ -212,8 +213,17 @@ def _filter_in_utc(value: datetime) -> datetime:
         raise ValueError("In UTC, this is not between the years 1 and 9999.") from None
 
 
-FilterInstant = Annotated[datetime, AfterValidator(_filter_in_utc)]  # in a query; without a time zone in UTC
-Instant = Annotated[datetime, AfterValidator(_in_utc)]
+def _no_number(value: object) -> object:
+    """Refuse texts like `20261201`, which would be seconds since 1970."""
+    if isinstance(value, str) and "-" not in value[1:]:
+        raise PydanticCustomError("not_a_time", "Write a time as 2026-12-01T18:00:00Z.")
+    return value
+
+
+FilterInstant = Annotated[
+    datetime, BeforeValidator(_no_number), AfterValidator(_filter_in_utc)
+]  # in a query; without a time zone in UTC
+Instant = Annotated[datetime, BeforeValidator(_no_number), AfterValidator(_in_utc)]
 
 
 MAX_DIGITS = 9  # of whole numbers; the service has the real bounds
