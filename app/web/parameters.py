@@ -17,7 +17,7 @@ async def refuse_unknown_parameters(request: Request) -> None:
     """Check the names of a request's query parameters.
 
     Raises:
-        InvalidInputError: the route does not have some of them.
+        InvalidInputError: the route does not have some of them, or they are there twice, of which one would count.
     """
     if not request.scope["query_string"]:
         return
@@ -26,6 +26,8 @@ async def refuse_unknown_parameters(request: Request) -> None:
         fields = get_flat_params(request.scope["route"].dependant)
         _known[endpoint] = tuple(field.alias for field in fields if isinstance(field.field_info, Query))
     known = _known[endpoint]
-    unknown = [name for name in request.query_params if name not in known]
-    if unknown:
-        raise InvalidInputError({name: no_such_field(name, known, kind="parameter") for name in unknown})
+    names = [name for name, _ in request.query_params.multi_items()]
+    wrong = {name: "Send this parameter once." for name in names if names.count(name) > 1}
+    wrong |= {name: no_such_field(name, known, kind="parameter") for name in names if name not in known}
+    if wrong:
+        raise InvalidInputError(wrong)

@@ -151,7 +151,7 @@ def test_of_changes_at_once_with_the_same_tag_one_is_made(site: Site, *, of_pers
         assert client.get(path).json()[field] == dict(answers)[200]
 
 
-@pytest.mark.parametrize("query", ["since=2026", "until=20261201"])
+@pytest.mark.parametrize("query", ["since=2026", "until=20261201", "state=scored&state=failed"])
 def test_a_query_that_would_be_taken_for_something_else_is_refused(participant: httpx.Client, query: str) -> None:
     refused = participant.get(f"/api/v1/submissions?{query}")
     assert (refused.status_code, list(refused.json()["fields"])) == (422, [query.partition("=")[0]])
