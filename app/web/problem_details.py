@@ -20,6 +20,7 @@ from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from vocboard.app.accounts.second_factor import SecondFactorRequiredError
@@ -201,6 +202,11 @@ async def render(request: Request, error: Exception, error_page: ErrorPage) -> R
         error = error.__cause__
     if isinstance(error, RequestValidationError):
         error = _of_request(error, request)
+    if isinstance(error, HTTPException) and error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        # The framework names the methods of the first route at the path alone.
+        routes = [route for route in request.app.routes if isinstance(route, Route)]
+        here = [route.methods or () for route in routes if route.path_regex.match(request.scope["path"])]
+        error.headers = {"Allow": ", ".join(sorted(set().union(*here)))}
     details = details_of(error)
     note_refusal(request, [details.code])
     if wants_json(request):

@@ -40,6 +40,12 @@ def test_programs_get_problem_details(embedded_site: Site, method: str, path: st
     assert details["detail"]
 
 
+def test_all_methods_of_an_address_are_named_where_another_is_refused(embedded_site: Site) -> None:
+    with embedded_site.client() as client:
+        response = client.put("/api/v1/challenges/nothing")
+    assert (response.status_code, response.headers["allow"]) == (405, "DELETE, GET, PATCH")
+
+
 def test_people_get_a_page_and_are_sent_to_sign_in(embedded_site: Site) -> None:
     with embedded_site.client() as client:
         missing = client.get("/nothing/here", headers={"Accept": "text/html"})
