@@ -26,6 +26,7 @@ MIN_DIFFERENT_CHARACTERS = 8
 _DATABASES = ("postgresql+psycopg", "postgresql", "sqlite")
 _BROKERS = ("redis", "rediss", "redis+socket", "filesystem")
 _WITH_SECRETS = ("database_url", "broker_url")  # a password is part of them
+_OTHER_NAMES = {"VOCBOARD_STORE_URL": "store", "VOCBOARD_S3_ENDPOINT": "store_endpoint"}
 _GENERATED_SECRETS = ("secret_key", "proxy_secret", "metrics_token", "webhook_key")
 MAX_PROVIDER_TITLE = 60
 _A_SITE = r"(?i)https?://[^/?#@:\s][^/?#@\s]*(/[^?#\s]*)?"
@@ -192,6 +193,18 @@ class SecretFiles(EnvSettingsSource):
         return found
 
 
+class OtherNames(EnvSettingsSource):
+    """Reads settings by their other names, if those of the first name are not set."""
+
+    def __call__(self) -> dict[str, Any]:
+        """Return the values by the names of the settings."""
+        return {
+            name: os.environ[other]
+            for other, name in _OTHER_NAMES.items()
+            if os.environ.get(other) and not os.environ.get(_variable(name))
+        }
+
+
 class Environment(StrEnum):
     """Where this process runs."""
 
@@ -218,7 +231,7 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Read arguments, files of secrets and the environment, in this order, and nothing else."""
-        return init_settings, SecretFiles(settings_cls), env_settings
+        return init_settings, SecretFiles(settings_cls), OtherNames(settings_cls), env_settings
 
     environment: Environment = Environment.EMBEDDED
     debug: bool = False
@@ -230,6 +243,7 @@ class Settings(BaseSettings):
     proxy_secret: SecretStr = SecretStr("")  # web only: forwarding headers of requests with this secret are trusted
     # Web only: opens /metrics to a monitoring system; without it, there is none.
     metrics_token: SecretStr = SecretStr("")
+    metrics_address: str = ""  # web only: host:port where `vocboard serve` publishes the same without a token
     public_url: str = "http://127.0.0.1:8000"
     notice: str = ""  # plain text on the home page; blank lines separate paragraphs
 
@@ -338,6 +352,14 @@ class Settings(BaseSettings):
             is_known = False
         if not is_known:
             raise ValueError("use redis://:password@host:port/0, with special characters %-encoded")
+        return value
+
+    @field_validator("metrics_address")
+    @classmethod
+    def _is_an_address(cls, value: str) -> str:
+        host, _, port = value.rpartition(":")
+        if value and not (host and port.isascii() and port.isdecimal() and 0 < int(port) < 65536):
+            raise ValueError("use host:port, such as 127.0.0.1:9100")
         return value
 
     @field_validator("store_endpoint")

@@ -41,18 +41,19 @@ def make_backup_key(call: Call) -> Outcome:
 
 @ACTIONS.runs(
     DIRECTORY,
+    argument("--recipient", metavar="KEY", help="the public key to seal it to (default: VOCBOARD_BACKUP_KEY)"),
     argument("--keep", type=int, metavar="COUNT", help="remove all backups but the newest (default: keep all)"),
 )
 def backup(call: Call) -> Outcome:
-    """Write a backup of database, archives and ground truth, sealed to VOCBOARD_BACKUP_KEY.
+    """Write a backup of database, archives and ground truth, sealed to a public key.
 
     Contents that an earlier backup in the directory has are not written again.
     """
     if call.arguments.keep is not None and call.arguments.keep < 1:
         raise ActionError("--keep has to be at least 1.")
-    key = _key(call.settings.backup_key)
+    key = _key(call.arguments.recipient or call.settings.backup_key)
     if key is None:
-        raise ActionError("Set VOCBOARD_BACKUP_KEY to what `vocboard admin make-backup-key` prints.")
+        raise ActionError("Set VOCBOARD_BACKUP_KEY, or --recipient, to what `vocboard admin make-backup-key` prints.")
     repository = Repository(call.arguments.directory)
     with _reporting():
         taken = take(_installation(call), repository, PublicKey(key), keep=call.arguments.keep)
@@ -69,7 +70,7 @@ def backup(call: Call) -> Outcome:
 
 @ACTIONS.runs(
     DIRECTORY,
-    argument("--key-file", type=Path, required=True, metavar="FILE", help="the private key"),
+    argument("--identity", "--key-file", type=Path, required=True, metavar="FILE", help="the private key"),
     argument("--backup", metavar="NAME", help="see list-backups (default: the newest)"),
 )
 def restore(call: Call) -> Outcome:
@@ -83,11 +84,11 @@ def restore(call: Call) -> Outcome:
     if name not in names:
         raise ActionError(f"{call.arguments.directory} has no backup {name}".rstrip() + ".")
     try:
-        key = _key(call.arguments.key_file.read_text(encoding="ascii").strip())
+        key = _key(call.arguments.identity.read_text(encoding="ascii").strip())
     except (OSError, UnicodeDecodeError) as error:
-        raise ActionError(f"{call.arguments.key_file}: {error}") from error
+        raise ActionError(f"{call.arguments.identity}: {error}") from error
     if key is None:
-        raise ActionError(f"{call.arguments.key_file} has no key of make-backup-key.")
+        raise ActionError(f"{call.arguments.identity} has no key of make-backup-key.")
     with _reporting():
         restored = restore_backup(_installation(call), repository, name, PrivateKey(key))
     with call.writing() as at:
@@ -126,7 +127,8 @@ def _installation(call: Call) -> Installation:
 
 
 def _key(text: str) -> bytes | None:
-    return bytes.fromhex(text) if re.fullmatch("[0-9a-f]{64}", text) else None
+    key = text.removeprefix("VOCBOARD_BACKUP_KEY=")
+    return bytes.fromhex(key) if re.fullmatch("[0-9a-f]{64}", key) else None
 
 
 @contextmanager

@@ -124,7 +124,7 @@ def _work(at: Transaction) -> Iterator[Finding]:
     for failed in work.failed(at.session):
         yield Finding(
             f"Jobs have failed: {failed.count} of {failed.kind}, {failed.failure}.",
-            f"When the cause is gone: `vocboard admin retry-jobs {failed.kind} {failed.failure}`.",
+            f"When the cause is gone: `vocboard admin requeue {failed.kind} {failed.failure}`.",
         )
     messages = undelivered.page_of(at.session, per_page=1).total
     if messages:

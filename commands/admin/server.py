@@ -50,7 +50,7 @@ def status(at: Transaction) -> str:
 
 
 @ACTIONS.changes(argument("kind", choices=list(map(str, Kind))), "failure")
-def retry_jobs(at: Transaction) -> str:
+def requeue(at: Transaction) -> str:
     """Let workers try failed jobs of a kind again that failed for this reason; see status."""
     count = work.retry(at.session, kind=Kind(at.arguments.kind), failure=at.arguments.failure)
     if not count:

@@ -306,7 +306,7 @@ CHANGES = {
     "resend-confirmation": ["new@lab.example"],
     "change-profile": ["ada@lab.example", "--name", "Ada Lovelace"],
     "retry-mail": [],
-    "retry-jobs": ["diagnosis", "error"],
+    "requeue": ["diagnosis", "error"],
     "delete-user": ["ada@lab.example", "--results", "without-name"],
     "remove-second-factor": ["ada@lab.example"],
     "unlink-identity": ["ada@lab.example", "https://orcid.org"],
@@ -562,7 +562,7 @@ def test_operators_see_what_has_failed_and_what_is_stored(
     message_id = json.loads(said("undelivered-mail", "--json"))[0]["id"]
     assert said("retry-mail", message_id) == "1 to be sent again\n"
     assert (said("retry-mail"), said("undelivered-mail")) == ("0 to be sent again\n", "")
-    assert admin("retry-jobs", "diagnosis", "no-such-failure") == 1
+    assert admin("requeue", "diagnosis", "no-such-failure") == 1
     assert said("list-users", "--search", "PERSON").count("\n") == len(json.loads(said("list-users", "--json")))
     assert said("list-users", "--search", "nobody") == ""
 

@@ -3,6 +3,7 @@
 import contextlib
 import hashlib
 import io
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -137,7 +138,7 @@ def test_everything_is_as_before_after_the_loss_of_everything(
 
     other = Settings(data_directory=tmp_path / "other", database_url=empty_url, broker_url=settings.broker_url)
     yesterday, _ = Repository(backups).names()
-    restore = ["restore", backups, "--key-file", key, "--backup", yesterday]
+    restore = ["restore", backups, "--identity", key, "--backup", yesterday]
     assert "the database and 8 files\n" in admin(other, capsys, *restore)
     with contextlib.closing(Database(other.database)) as database:
         assert rows(database) == {**all_rows, "worker_heartbeats": []}  # nobody looks for workers that are lost
@@ -225,12 +226,19 @@ def test_sealed_ground_truth_of_an_object_store_comes_along(
     settings, truth = Settings(data_directory=tmp_path / "data", database_url=sqlite_url), make_ground_truth()
     GroundTruthDirectory(settings).private_key()
     ground_truth_files.save(settings, truth)
-    assert "the database and 2 files" in admin(settings, capsys, "backup", tmp_path / "backups")
+    recipient = os.environ["VOCBOARD_BACKUP_KEY"]
+    monkeypatch.delenv("VOCBOARD_BACKUP_KEY")
+    assert "Set VOCBOARD_BACKUP_KEY, or --recipient" in admin(
+        settings, capsys, "backup", tmp_path / "backups", status=1
+    )
+    backup = ("backup", tmp_path / "backups", "--recipient", recipient)
+    assert "the database and 2 files" in admin(settings, capsys, *backup)
 
-    monkeypatch.setenv("VOCBOARD_STORE", f"{bucket.url}/restored")
+    monkeypatch.delenv("VOCBOARD_STORE")
+    monkeypatch.setenv("VOCBOARD_STORE_URL", f"{bucket.url}/restored")
     elsewhere = tmp_path / "other"
     other = Settings(data_directory=elsewhere, database_url=f"sqlite:///{elsewhere / 'vocboard.sqlite3'}")
-    assert "and 2 files" in admin(other, capsys, "restore", tmp_path / "backups", "--key-file", key)
+    assert "and 2 files" in admin(other, capsys, "restore", tmp_path / "backups", "--identity", key)
     assert ground_truth_files.load(other, truth.sha256).sha256 == truth.sha256
 
 

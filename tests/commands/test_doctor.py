@@ -51,7 +51,7 @@ def test_everything_that_is_wrong_is_said_at_once(
         "Worker mail on ",
         "No worker evaluates submissions.",
         "Work is late: 1 of evaluation, since ",
-        "`vocboard admin retry-jobs diagnosis error`",
+        "`vocboard admin requeue diagnosis error`",
         "Email that could not be sent: 1.",
     ):
         assert what in said
