@@ -90,7 +90,7 @@ def run(arguments: argparse.Namespace) -> int:
     os.environ.setdefault("VOCBOARD_PUBLIC_URL", address(*listener.getsockname()[:2]))
     settings = Settings()
     server = uvicorn.Server(config)
-    with _stopped_by_signals(), listener:
+    with _stopped_by_signals(), listener, _metrics_published(settings):
         if settings.environment is Environment.EMBEDDED:
             from vocboard.worker.ground_truth_directory import GroundTruthDirectory, LostKeyError  # noqa: PLC0415
 
@@ -109,6 +109,17 @@ def run(arguments: argparse.Namespace) -> int:
         else:
             server.run(sockets=[listener])
     return 0
+
+
+@contextmanager
+def _metrics_published(settings: "Settings") -> Iterator[None]:
+    if not settings.metrics_address:
+        yield
+        return
+    from vocboard.app.web.metrics import published_apart  # noqa: PLC0415  # the whole application, which may not be needed
+
+    with published_apart(settings):
+        yield
 
 
 def _check_terms(settings: "Settings") -> None:

@@ -1,19 +1,25 @@
 """`/metrics` for Prometheus: what web processes count, what the database knows, and what `/readyz` checks."""
 
 import hmac
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
 from typing import Annotated
 
 from fastapi import Header
-from prometheus_client import Metric
+from prometheus_client import Metric, start_http_server
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
+from prometheus_client.registry import Collector
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.responses import PlainTextResponse, Response
 
 from vocboard.app import counters
 from vocboard.app.administering.measures import gauge, measures
+from vocboard.app.database import Database
 from vocboard.app.errors import NotFoundError
 from vocboard.app.intake import attempts
+from vocboard.app.settings import Settings, UnsafeSettingsError
+from vocboard.app.storage.archives import ArchiveStore
+from vocboard.app.storage.stores import archive_store
 from vocboard.app.web import health
 from vocboard.app.web.dependencies import DatabaseDep, SettingsDep, StoreDep
 from vocboard.app.web.routes import Routes
@@ -29,41 +35,60 @@ def metrics(
     settings: SettingsDep,
     authorization: Annotated[str, Header()] = "",
 ) -> Response:
-    """Return all metrics to those who have the operator's token; 404 if the operator has set none.
-
-    If the database fails, those that it knows are missing.
-    """
+    """Return all metrics to those who have the operator's token; 404 if the operator has set none."""
     token = settings.metrics_token.get_secret_value()
     if not token:
         raise NotFoundError("This server publishes no metrics.")
     if not hmac.compare_digest(authorization.encode(), f"Bearer {token}".encode()):
         text = "Send the token of VOCBOARD_METRICS_TOKEN.\n"
         return PlainTextResponse(text, 401, {"WWW-Authenticate": "Bearer"})
-    checked = health.check(settings, database, store).model_dump(exclude={"status"})
-    found = [
-        *counters.registry().collect(),
-        gauge("build", "Always 1; the label says which version runs.", [((VERSION,), 1)], "version"),
-        gauge(
-            "check",
-            "What /readyz checks: 1 is ok, 0 is failing; what is unknown is missing.",
-            [((name,), state == "ok") for name, state in checked.items() if state != "unknown"],
-            "check",
-        ),
-        gauge("storage_free_bytes", "Space left where uploads are received.", [((), store.free_bytes())]),
-    ]
-    with suppress(SQLAlchemyError), database.reading() as session:  # a check says it
-        found += measures(session)
-        arriving = attempts.count_in_progress(session)
-        found.append(gauge("uploads_in_progress", "Uploads that are arriving or being read.", [((), arriving)]))
-    return Response(generate_latest(_Collected(found)), media_type=CONTENT_TYPE_PLAIN_0_0_4)
+    return Response(generate_latest(Metrics(settings, database, store)), media_type=CONTENT_TYPE_PLAIN_0_0_4)
 
 
-class _Collected:
-    """Families that have been collected, as the client's writer takes them."""
+class Metrics(Collector):
+    """All metrics, collected for each request. If the database fails, those that it knows are missing."""
 
-    def __init__(self, families: list[Metric]) -> None:
-        self._families = families
+    def __init__(self, settings: Settings, database: Database, store: ArchiveStore) -> None:
+        self._settings, self._database, self._store = settings, database, store
 
     def collect(self) -> list[Metric]:
         """Return them."""
-        return self._families
+        checked = health.check(self._settings, self._database, self._store).model_dump(exclude={"status"})
+        found = [
+            *counters.registry().collect(),
+            gauge("build", "Always 1; the label says which version runs.", [((VERSION,), 1)], "version"),
+            gauge(
+                "check",
+                "What /readyz checks: 1 is ok, 0 is failing; what is unknown is missing.",
+                [((name,), state == "ok") for name, state in checked.items() if state != "unknown"],
+                "check",
+            ),
+            gauge("storage_free_bytes", "Space left where uploads are received.", [((), self._store.free_bytes())]),
+        ]
+        with suppress(SQLAlchemyError), self._database.reading() as session:  # a check says it
+            found += measures(session)
+            arriving = attempts.count_in_progress(session)
+            found.append(gauge("uploads_in_progress", "Uploads that are arriving or being read.", [((), arriving)]))
+        return found
+
+
+@contextmanager
+def published_apart(settings: Settings) -> Iterator[None]:
+    """Publish the metrics at `VOCBOARD_METRICS_ADDRESS`, without a token, until the block ends.
+
+    Raises:
+        UnsafeSettingsError: nothing can listen there.
+    """
+    host, _, port = settings.metrics_address.rpartition(":")
+    with closing(Database(settings.database)) as database:
+        metrics = Metrics(settings, database, archive_store(settings))
+        try:
+            server, thread = start_http_server(int(port), host.strip("[]"), metrics)
+        except OSError as error:
+            raise UnsafeSettingsError([f"VOCBOARD_METRICS_ADDRESS: {error.strerror}"]) from error
+        try:
+            yield
+        finally:
+            server.shutdown()
+            thread.join()
+            server.server_close()

@@ -11,11 +11,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import httpx
 import psutil
 import pytest
 
 from tests.support.backend import wait_until
 from tests.support.life import is_served
+from tests.support.processes import free_port
 from vocboard.commands.main import main
 
 PATIENCE_SECONDS = 60
@@ -28,6 +30,7 @@ class Served:
     process: psutil.Process
     log: Path
     data: Path
+    metrics: str  # host:port
 
     @property
     def url(self) -> str:
@@ -47,11 +50,11 @@ class Served:
 @contextlib.contextmanager
 def running(directory: Path) -> Iterator[Served]:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("VOCBOARD_")}
-    log, data = directory / "log", directory / "data"
+    log, data, metrics = directory / "log", directory / "data", f"127.0.0.1:{free_port()}"
     with log.open("wb") as output:
         process = subprocess.Popen(
             [sys.executable, "-m", "vocboard.commands.main", "serve", "--port", "0"],
-            env={**environment, "VOCBOARD_DATA_DIRECTORY": str(data)},
+            env={**environment, "VOCBOARD_DATA_DIRECTORY": str(data), "VOCBOARD_METRICS_ADDRESS": metrics},
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,
@@ -59,7 +62,7 @@ def running(directory: Path) -> Iterator[Served]:
     children: list[psutil.Process] = []
     try:
         server = psutil.Process(process.pid)
-        served = Served(server, log, data)
+        served = Served(server, log, data, metrics)
         wait_until(lambda: answers(served))
         yield served
         children = server.children(recursive=True) if server.is_running() else []
@@ -101,6 +104,14 @@ def test_a_worker_that_dies_is_replaced(served: Served) -> None:
 def test_nobody_else_on_the_machine_reads_its_data(served: Served) -> None:
     assert (served.data / "vocboard.sqlite3").exists()
     assert served.data.stat().st_mode & 0o077 == 0
+
+
+def test_metrics_have_an_address_of_their_own(served: Served) -> None:
+    assert [httpx.get(served.url + path, trust_env=False).status_code for path in ("/", "/metrics")] == [200, 404]
+    answer = httpx.get(f"http://{served.metrics}/metrics", trust_env=False)
+    assert answer.status_code == 200
+    assert 'vocboard_check{check="database"} 1.0' in answer.text
+    assert "vocboard_request_seconds_count{" in answer.text  # of the web process
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
