@@ -38,13 +38,15 @@ pytestmark = pytest.mark.services
 UPLOAD_LIMIT_BYTES = 1 << 20
 CURL_TRIES = 20
 FAR_TOO_LARGE_BYTES = 48 << 20  # more than all buffers on the way take
-METRICS_TOKEN = "0123456789abcdefghijklmnopqrstuvwxyz"
+METRICS_TOKEN, METRICS_ADDRESS = "0123456789abcdefghijklmnopqrstuvwxyz", f"127.0.0.1:{free_port()}"
 SETTINGS = {
     "VOCBOARD_UPLOAD_LIMIT_BYTES": str(UPLOAD_LIMIT_BYTES),
     "VOCBOARD_SWEEP_INTERVAL": "PT1S",
     "VOCBOARD_METRICS_TOKEN": METRICS_TOKEN,
+    "VOCBOARD_METRICS_ADDRESS": METRICS_ADDRESS,
     "VOCBOARD_LOG_FORMAT": "json",
 }
+ALONE = {"VOCBOARD_METRICS_ADDRESS": ""}  # of another web service on this machine
 SECONDS_TO_WAIT = 60.0
 WORKED = f"Task {WORK}["
 
@@ -128,10 +130,9 @@ def test_web_answers_for_its_own_host_alone(installation: Installation) -> None:
 
 
 def test_both_web_processes_are_in_the_metrics(installation: Installation) -> None:
-    def asked() -> tuple[float, str]:
-        text = httpx.get(
-            f"{installation.url}/metrics", headers={"Authorization": f"Bearer {METRICS_TOKEN}"}, trust_env=False
-        ).text
+    def asked(url: str = installation.url) -> tuple[float, str]:
+        headers = {"Authorization": f"Bearer {METRICS_TOKEN}"} if url == installation.url else {}
+        text = httpx.get(f"{url}/metrics", headers=headers, trust_env=False).text
         counts = re.findall(r"^vocboard_request_seconds_count\{.*} (\S+)$", text, re.M)
         return sum(map(float, counts)), text
 
@@ -139,8 +140,8 @@ def test_both_web_processes_are_in_the_metrics(installation: Installation) -> No
     for _ in range(40):  # each on a connection of its own, which either process accepts
         with installation.client() as client:
             client.get("/sign-in")
-    after = [asked() for _ in range(8)]
-    assert [number - before for number, _ in after] == [40] * 8
+    after = [*(asked() for _ in range(8)), asked(f"http://{METRICS_ADDRESS}")]
+    assert [number - before for number, _ in after] == [40] * 9
     assert 'vocboard_workers{kind="scoring"} 1.0' in after[0][1]
 
 
@@ -300,7 +301,8 @@ def stylesheet(client: httpx.Client) -> str:
 def test_a_restart_of_one_of_two_web_processes_is_not_noticed(installation: Installation) -> None:
     web, port = installation.services["web"], free_port()
     on_port = {PORT_IN_CONTAINER: str(port), "0.0.0.0": "127.0.0.1", "2": "1"}
-    other = partial(running, web, installation.environments["web"], installation.directory, replacing=on_port)
+    environment = installation.environments["web"] | ALONE
+    other = partial(running, web, environment, installation.directory, replacing=on_port)
     statuses: Counter[int] = Counter()
     is_stopping, is_over = threading.Event(), threading.Event()
 
@@ -342,7 +344,7 @@ def test_web_processes_that_stop_answer_over_connections_that_they_have_and_refu
     on_port = {PORT_IN_CONTAINER: str(port), "0.0.0.0": "127.0.0.1"}
     assert "2" in web.command  # processes
     with (
-        running(web, installation.environments["web"], installation.directory, replacing=on_port) as processes,
+        running(web, installation.environments["web"] | ALONE, installation.directory, replacing=on_port) as processes,
         httpx.Client(base_url=f"http://127.0.0.1:{port}", trust_env=False) as client,
     ):
         eventually(lambda: is_served(f"http://127.0.0.1:{port}/healthz"))

@@ -49,7 +49,7 @@ class Installation:
     url: str
     headers: Mapping[str, str]
     services: Mapping[str, Service]
-    environments: Mapping[str, Mapping[str, str]]
+    environments: Mapping[str, dict[str, str]]
     volumes: Mapping[str, Path]
     admin_url: URL
     directory: Path
