@@ -180,12 +180,12 @@ def requires(
     async def user_with_scope(request: Request) -> User:
         identity = _identity_of(request)
         user = _permitted_user(identity) if scope is Scope.ORGANISE else identity.require_user()
-        if not may(identity):  # first: they cannot create a token with the scope
-            raise ForbiddenError(refusal)
         if scope not in identity.scopes:
             raise ForbiddenError(
                 f"The token lacks the scope {scope.value!r}. Create a token with this scope on the Account page."
             )
+        if not may(identity):
+            raise ForbiddenError(refusal)
         return user
 
     _scopes[user_with_scope] = scope
@@ -223,7 +223,7 @@ Administrator = Annotated[User, Depends(_page_of(lambda who: who.is_administrato
 Viewer = Annotated[User | None, Depends(reader)]
 ReadingUser = Annotated[User, Depends(requires(Scope.READ))]
 SubmittingUser = Annotated[User, Depends(requires(Scope.SUBMIT))]
-OrganisingUser = Annotated[User, Depends(requires(Scope.ORGANISE, lambda who: who.may_organise, _ORGANISERS))]
+OrganisingUser = Annotated[User, Depends(requires(Scope.ORGANISE))]
 # For users who may create challenges, whatever challenges they organise.
 ApiOrganiser = Annotated[User, Depends(requires(Scope.ORGANISE, lambda who: who.may_create_challenges, _ORGANISERS))]
 ApiAdministrator = Annotated[

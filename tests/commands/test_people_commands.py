@@ -94,7 +94,7 @@ def test_questions_announcements_and_notifications(people: People, monkeypatch: 
     assert "  Answer, public:\n    Yes,\n    you may.\n" in people("bob", "questions", "list", "voc")
     assert people("olga", "announcements", "add", "voc", "Deadline moved", "By a *week*.") == ""
     assert people("bob", "announcements", "list", "voc").endswith("  Deadline moved\n  By a *week*.\n")
-    assert "Only organisers can do this" in people("bob", "announcements", "add", "voc", "No", "x", status=2)
+    assert "lacks the scope" in people("bob", "announcements", "add", "voc", "No", "x", status=2)
     listed = people("ada", "notifications", "list", "--unread").splitlines()
     assert len(listed) == 2
     assert listed[-1].endswith("Scored: R-CNN  /submissions/1")
