@@ -105,7 +105,7 @@ def to_results(
     classes = tuple(name for name in edition.classes if name in wanted)
     if not classes and not problems.has_errors:
         remedy = "Name the output that has some, or enter the classes as found nowhere with --all-classes."
-        problems.add("no_detections", "there are no detections to convert", remedy, file=source.name)
+        problems.add("no_detections", "there are no detections of the edition's classes", remedy, file=source.name)
     check_covered(edition, classes, opened.images, names, problems=problems, file=source.name)
     problems.raise_if_errors()
     files = result_files(found, chosen, classes)

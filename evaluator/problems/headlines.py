@@ -115,7 +115,7 @@ def _unknown_image(found: Found, facts: Facts) -> str | None:
         return None
     total, noun = found.lines, "line"
     suffixes = {(problem.file or "").rpartition(".")[2] for problem in found.problems}
-    if suffixes == {"png"}:
+    if suffixes == {"png"} or (not suffixes and total is None and facts.map_count):
         total, noun = facts.map_count, "label map"
     if facts.unknown_images.number != found.count or (noun == "line" and (total is None or suffixes & {"png", "xml"})):
         total, noun = None, "result"  # layouts, or of several kinds
@@ -236,13 +236,13 @@ def _unsafe_name(found: Found, _facts: Facts) -> str | None:
 
 
 def _image_with_file_name(found: Found, _facts: Facts) -> str | None:
-    if found.count == 1:
-        return None
     if found.problems and all((problem.file or "").endswith(".png") for problem in found.problems):
         name = _quoted_name((found.problems[0].file or "").rpartition("/")[2])
-        return (
-            f"{counted(found.count, 'label map')} are named after image files, such as {name}. Name them <image>.png."
-        )
+        if found.count == 1:
+            return f"The label map {name} is named after an image file. Name it <image>.png."
+        return f"{found.count:,} label maps are named after image files, such as {name}. Name them <image>.png."
+    if found.count == 1:
+        return None
     lines = f"{counted(found.count, 'line')}{_in_files(found)} {_have(found.count)} a file name or path"
     return f"{lines} in place of the image identifier. Remove directories and the file extension."
 

@@ -114,8 +114,8 @@ CONFIDENCE_OUT_OF_RANGE = error(
     "confidence_out_of_range",
     "A confidence outside the challenge's range",
     "The confidence is {found}, but must be from {least:g} to {greatest:g} in this challenge.",
-    "If it is another number, such as a side of the box, correct the order of the columns; otherwise scale confidences "
-    "to that range without changing their order.",
+    "Scale confidences to that range without changing their order. In a line, a number that is no confidence may be in "
+    "the wrong column.",
     example="151 7.5 89 112 516 466 Car, where confidences are from 0 to 1",
 )
 WRONG_CLASS = error(

@@ -10,7 +10,6 @@ from vocboard.evaluator.rules import Competition, Edition
 from vocboard.evaluator.tasks.definitions import TASKS
 
 _NEAR = 0.75  # minimum similarity (0 to 1) of suggested names
-_IMAGES = ("png", "jpg", "jpeg", "gif", "bmp", "tif", "tiff")
 
 
 class FileNames:
@@ -67,10 +66,9 @@ class FileNames:
 
     def _near(self, name: str) -> list[str]:
         directory, _, file = name.rpartition("/")
-        stem, _, extension = file.rpartition(".")
-        if extension.lower() in _IMAGES:
+        if file.lower().endswith(".png"):
             likely = difflib.get_close_matches(_last(directory), self._map_directories, n=2, cutoff=_NEAR)
-            return [quoted(f"{known}/{stem}.png") for known in likely]
+            return [quoted(f"{known}/{file[:-4]}.png") for known in likely]
         return list(map(quoted, difflib.get_close_matches(file.lower(), self._by_name, n=3, cutoff=_NEAR)))
 
     @staticmethod

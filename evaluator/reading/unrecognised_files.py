@@ -98,7 +98,7 @@ class UnrecognisedFiles:
                 return _wrong_image_set(str(image_set), competition)
         for competition, pattern in self._map_directories:
             match = pattern.fullmatch(directory.rpartition("/")[2])
-            if match and file.endswith(".png") and match["image_set"] != competition.image_set:
+            if match and file.lower().endswith(".png") and match["image_set"] != competition.image_set:
                 return _wrong_image_set(match["image_set"], competition)
         return None
 

@@ -55,8 +55,9 @@ def image_problem(identifier: str, items: Items) -> tuple[Kind, dict[str, Any]]:
     tasks = items.tasks_with(identifier)
     if tasks:
         return IMAGE_OF_ANOTHER_TASK, {**found, "tasks": " and ".join(map(_named, tasks))}
+    other_set = items.other_set_with(identifier)
     meant = items.with_other_zeros(identifier) or items.with_other_punctuation(identifier)
-    items.unknown.note(identifier, items.other_set_with(identifier), is_misspelt=meant is not None)
+    items.unknown.note(identifier, other_set, is_misspelt=meant is not None and other_set is None)
     return UNKNOWN_IMAGE, {**found, "hint": lambda: items.hint(identifier)}
 
 

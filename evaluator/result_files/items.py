@@ -151,12 +151,19 @@ class Items:
         return next((one for one in (number.zfill(self._first_length), number) if one in self.images), None)
 
     def with_other_punctuation(self, identifier: str) -> str | None:
-        """Return the image with the same letters and digits, such as `2008_000123` for `2008000123` or in quotes."""
-        return self._by_letters.get(_NEITHER.sub("", identifier))
+        """Return the image of an identifier in quotation marks or without punctuation, such as `2008000123`."""
+        if identifier.isalnum():
+            return self._by_letters.get(identifier)
+        plain = identifier.strip("\"'")
+        return plain if plain in self.images else None
 
     @cached_property
-    def _by_letters(self) -> dict[str, str]:
-        return {_NEITHER.sub("", image): image for image in self.images.listed()}
+    def _by_letters(self) -> dict[str, str | None]:
+        found: dict[str, str | None] = {}
+        for image in self.images.listed():
+            letters = _NEITHER.sub("", image)
+            found[letters] = None if letters in found else image
+        return found
 
     @cached_property
     def _first_length(self) -> int:

@@ -90,9 +90,10 @@ def fields_problem(fields: Sequence[str], expected: LineFormat) -> tuple[Kind, d
 
 
 def _is_divided_by(mark: str, fields: Sequence[str], expected: LineFormat) -> bool:
-    if len(fields) == len(expected.fields) and not all(field.endswith(mark) for field in fields[:-1]):
+    number = len(expected.fields)
+    if len(fields) >= number and sum(field.endswith(mark) for field in fields[:-1]) < number - 1:
         return False
-    return len(expected.fields) == sum(part != "" for field in fields for part in field.split(mark))
+    return number == sum(part != "" for field in fields for part in field.split(mark))
 
 
 def _hint(found: int, expected: LineFormat) -> str:

@@ -68,12 +68,10 @@ class FileReport:
         Values in `found` may be functions, which are only called if the problem is listed.
 
         Args:
-            is_listed: whether it is listed in any case, in place of the last one that is.
+            is_listed: whether it is listed in place of another one, if there are others of that one's kind.
         """
         if is_listed and len(self._listed) == LISTED:
-            last = self._listed.pop()
-            self._errors -= last.severity is Severity.ERROR
-            self._count(last.code, last.severity)
+            self._make_room(kind)
         if len(self._listed) < LISTED:
             found = {name: value() if callable(value) else value for name, value in found.items()}
             self.note(kind.at(file or self.file, line, **found))
@@ -142,6 +140,17 @@ class FileReport:
         is_one_file = all(problem.file == self.file for problem in self._listed)
         lines = self.lines if self._stopped_at is None else self._stopped_at
         return ReportedProblems(self.problems(), unlisted, is_one_file, self._shares, lines)
+
+    def _make_room(self, kind: Kind) -> None:
+        """Count the last problem, of another kind, that is not the only one of its kind which is listed."""
+        listed = Counter(problem.code for problem in self._listed)
+        for place in reversed(range(len(self._listed))):
+            removed = self._listed[place]
+            if listed[removed.code] > 1 and removed.code != kind.code:
+                del self._listed[place]
+                self._errors -= removed.severity is Severity.ERROR
+                self._count(removed.code, removed.severity)
+                return
 
     def _count(self, code: str, severity: Severity) -> None:
         self._errors += severity is Severity.ERROR

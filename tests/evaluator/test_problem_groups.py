@@ -264,16 +264,15 @@ def test_two_runs_in_an_experiment_name_both_folders(tmp_path: Path) -> None:
 def test_problems_of_many_files_do_not_hide_what_is_missing_or_not_open(tmp_path: Path) -> None:
     images = tuple(f"{number:06d}" for number in range(LISTED + 3))
     content: dict[str, bytes | str] = {f"comp6_test_cls/{image}.png": label_map(mode="RGB") for image in images[1:]}
-    content |= {f"log{number}.csv": "x" for number in range(LISTED)} | {CAR: ONE}
+    content |= {f"log{number}.csv": "x" for number in range(LISTED)} | {CAR: ONE, "comp1_cls_test_car.txt": "000001 1"}
     upload = directory(tmp_path / "upload", content)
     read = read_results(upload, any_edition(), image_sets(images=images), competitions=["comp5", "comp6"])
     found = {group.code: group for group in read.groups}
     assert found["missing_maps"].headline.startswith("comp6 has no label map for 1 image of 23: 000000.")
-    assert found["competition_not_open"].headline.startswith(
-        "1 file (this one first) for comp3, which is not open here."
-    )
+    not_open = [problem.message.partition(" which")[0] for problem in found["competition_not_open"].problems]
+    assert not_open == ["1 file (this one first) for comp1,", "1 file (this one first) for comp3,"]
     assert (found["png_rgb"].count, found["unknown_file"].count) == (LISTED + 2, LISTED)
-    assert len(found["png_rgb"].problems) == len(found["unknown_file"].problems) == LISTED - 1
+    assert (len(found["png_rgb"].problems), len(found["unknown_file"].problems)) == (LISTED - 1, LISTED - 2)
 
 
 def test_names_come_before_lines(tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ def test_no_other_name_is_known(edition: str, name: str) -> None:
         ("Main/comp4_det_test_cars.txt", "'comp4_det_test_car.txt'"),
         ("COMP4_DET_TEST_CAR.TXT", "'comp4_det_test_car.txt'"),
         ("Segmentation/comp5_test_clas/2008_000001.png", "'comp5_test_cls/2008_000001.png'"),
-        ("Segmentation/comp5_test_cls/2008_000001.JPG", "'comp5_test_cls/2008_000001.png'"),
+        ("Segmentation/comp5_test_cls/2008_000001.PNG", "'comp5_test_cls/2008_000001.png'"),
         ("notes.doc", "Main/comp1_cls_test_aeroplane.txt"),
     ],
 )

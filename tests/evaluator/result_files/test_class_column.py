@@ -81,7 +81,7 @@ def test_the_ends_of_the_range_belong_to_it() -> None:
 
 def test_a_confidence_after_the_box_is_not_only_to_be_scaled() -> None:
     [problem] = read("151 89 112 516 466 0.7 Car\n")[1].problems()
-    assert "a side of the box, correct the order of the columns; otherwise scale" in problem.message
+    assert "a number that is no confidence may be in the wrong column" in problem.message
 
 
 def test_a_misspelt_class_suggests_its_spelling() -> None:
