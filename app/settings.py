@@ -29,7 +29,7 @@ _WITH_SECRETS = ("database_url", "broker_url")  # a password is part of them
 _OTHER_NAMES = {"VOCBOARD_STORE_URL": "store", "VOCBOARD_S3_ENDPOINT": "store_endpoint"}
 _GENERATED_SECRETS = ("secret_key", "proxy_secret", "metrics_token", "webhook_key")
 MAX_PROVIDER_TITLE = 60
-_A_SITE = r"(?i)https?://[^/?#@:\s][^/?#@\s]*(/[^?#\s]*)?"
+_A_SITE = r"(?i)https?://([a-z0-9._-]+|\[[0-9a-f:.]+\])(:[0-9]+)?(/[^?#\s]*)?"
 _A_DURATION = "use ISO 8601, such as PT2M for two minutes or P14D for fourteen days"
 _REGISTRATION_FORMS = "use open, domains:a.example,b.example, approval or closed"
 
@@ -323,7 +323,7 @@ class Settings(BaseSettings):
     def _in_browsers_form(cls, value: str) -> str:
         """Write the host as browsers do in the Origin header: small letters, no default port. Remove a final slash."""
         try:
-            is_known = re.fullmatch(_A_SITE, value) and urlsplit(value).port != 0
+            is_known = re.fullmatch(_A_SITE, value, re.ASCII) and urlsplit(value).port != 0
         except ValueError:  # the port is no number
             is_known = False
         if not is_known:
@@ -399,7 +399,8 @@ class Settings(BaseSettings):
     def _is_a_mail_server(cls, value: SecretStr) -> SecretStr:
         try:
             url = urlsplit(value.get_secret_value())
-            is_known = not value or (url.scheme in {"smtp", "smtps"} and url.hostname and url.port != 0)
+            is_whole = url.path in {"", "/"} and not url.query and not url.fragment
+            is_known = not value or (url.scheme in {"smtp", "smtps"} and url.hostname and url.port != 0 and is_whole)
         except ValueError:  # the port is no number
             is_known = False
         if not is_known:
@@ -551,12 +552,18 @@ def wrong_settings(error: ValueError) -> list[str]:
             found += cause.wrong
         else:
             said = _A_DURATION if one["type"] == "time_delta_parsing" else one["msg"].removeprefix("Value error, ")
-            found.append(f"{_variable(str(one['loc'][0]))}: {said}")
+            found.append(f"{_as_set(str(one['loc'][0]))}: {said}")
     return found
 
 
 def _variable(name: str) -> str:
     return f"VOCBOARD_{name.upper()}"
+
+
+def _as_set(name: str) -> str:
+    """Return the variable that a setting was read from."""
+    other = next((other for other, of in _OTHER_NAMES.items() if of == name and os.environ.get(other)), None)
+    return _variable(name) if other is None or os.environ.get(_variable(name)) else other
 
 
 def _plain(value: object) -> object:

@@ -40,7 +40,7 @@ def main(arguments: list[str], directory: Path = Path()) -> int:
     if (
         not (name := re.fullmatch(r"(?P<host>[A-Za-z0-9.-]+)(?::(?P<port>[0-9]{1,5}))?", host))
         or not re.fullmatch(r"internal|[^@\s]+@[^@\s]+", tls)
-        or not re.fullmatch(r"|smtps?://[^\s']+", mail)
+        or not re.fullmatch(r"|smtps?://[^\s'#?/]+/?", mail)
     ):
         print(
             "Which name, certificate and mail server? For example:\n"

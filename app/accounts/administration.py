@@ -7,6 +7,7 @@ Operators at the command line can, for example if the only administrator's accou
 from collections.abc import Sequence
 
 from sqlalchemy import delete, select
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from vocboard.app import rate_limits
@@ -15,7 +16,7 @@ from vocboard.app.accounts.models import LinkPurpose, Role, User, WebSession, ma
 from vocboard.app.accounts.password_changes import revoke_tokens, set_hash
 from vocboard.app.accounts.people import normalised_email
 from vocboard.app.audit import service as audit
-from vocboard.app.database import Base, add_unique, lock_for_transaction, now
+from vocboard.app.database import Base, lock_for_transaction, now
 from vocboard.app.errors import ConflictError, NotFoundError
 from vocboard.app.messaging import outbox
 from vocboard.app.settings import Settings
@@ -35,14 +36,16 @@ def create_user(session: Session, *, person: User, settings: Settings | None = N
     """
     if person.is_confirmed:
         _require_only_account(session, person.email)
-    confirmed_at, owner = person.email_confirmed_at, person
-    is_taken = queries.user_by_email(session, person.email) is not None
-    if settings is not None and not is_taken:
-        person.mailbox = mailbox(person.email)  # otherwise only set when it is added, and web deletes no users
-        owner = removal.taken_over(session, person, settings, by_operator=True)
-    if is_taken or not add_unique(session, owner):
-        raise ConflictError(f"{person.email} already has an account.")
-    owner.email_confirmed_at = confirmed_at
+    email, confirmed_at, owner = person.email, person.email_confirmed_at, person
+    try:
+        with session.begin_nested():
+            if settings is not None:
+                person.mailbox = mailbox(email)  # otherwise only set when it is added, and web deletes no users
+                owner = removal.taken_over(session, person, settings, by_operator=True)
+            owner.email_confirmed_at = confirmed_at
+            session.add(owner)
+    except IntegrityError as error:
+        raise ConflictError(f"{email} already has an account.") from error
     audit.record(session, actor=actor, action="user.create", subject=owner, details={"role": owner.role.value})
     return owner
 

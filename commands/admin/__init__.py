@@ -1,6 +1,7 @@
 """`vocboard admin`: operators manage users, tokens, challenges and ground truth, directly in the database."""
 
 import argparse
+import errno
 import sys
 
 from sqlalchemy.engine import make_url
@@ -26,6 +27,7 @@ from vocboard.commands.admin.actions import WHERE_TO_RUN, Call, operator
 from vocboard.migrations import require_newest
 
 INSUFFICIENT_PRIVILEGE = "42501"  # SQLSTATE
+_NOT_HERE = (errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.EROFS)  # as in a service without the volume
 MODULES = (
     people,
     challenges,
@@ -74,10 +76,11 @@ def run(arguments: argparse.Namespace) -> int:
             shown = make_url(settings.database).render_as_string(hide_password=True)
             said = f"the database {shown} cannot be used: {error.orig}"
         print(f"vocboard admin: {said}", file=sys.stderr)
-    except BrokenPipeError:  # the reader of our output has closed it
-        raise
     except OSError as error:
-        print(f"vocboard admin: the server's files cannot be used: {error}. {WHERE_TO_RUN}", file=sys.stderr)
+        if error.filename is None:  # the store, or the output: see `commands.main`
+            raise
+        where = f" {WHERE_TO_RUN}" if error.errno in _NOT_HERE else ""
+        print(f"vocboard admin: {error.filename}: {error.strerror}.{where}", file=sys.stderr)
     finally:
         database.close()
     return 1

@@ -97,10 +97,15 @@ def test_limits_lifetimes_and_intervals_of_no_time_are_refused(
         ("BROKER_URL", "redis://:secret#w@h:6379", "use redis://:password@host:port/0"),
         ("MAIL_URL", "smtps://user:secret#w@h", "use smtp://user:password@host:port"),
         ("STORE_ENDPOINT", "s3.lab.example", "use the URL of the store, https://..."),
+        ("S3_ENDPOINT", "s3.lab.example", "use the URL of the store, https://..."),
+        ("MAIL_URL", "smtps://user:1234#secret@h", "use smtp://user:password@host:port"),
         *(("METRICS_ADDRESS", value, "use host:port") for value in ("9100", "secret:", "0.0.0.0:99999")),
         *(
             ("PUBLIC_URL", value, "use the address of the site")
-            for value in ("", "voc.example", "https://", "https://voc.example:secret", "https://a:secret@voc.example")
+            for value in (
+                *("", "voc.example", "https://", "https://voc.example:secret", "https://a:secret@voc.example"),
+                *("https://https://voc.example", "https://b\xfccher.example"),
+            )
         ),
         *(
             ("MAIL_FROM", value, "use one address")

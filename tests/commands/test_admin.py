@@ -678,7 +678,7 @@ def test_files_of_the_server_that_are_not_here_are_named(
     (tmp_path / "no").touch()
     assert admin(action) == 1
     said = capsys.readouterr().err
-    assert f"'{tmp_path / 'no' / 'mount'}'" in said
+    assert f"vocboard admin: {tmp_path / 'no' / 'mount'}" in said
     assert "run in the service web" in said
 
 
