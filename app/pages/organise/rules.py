@@ -9,6 +9,7 @@ from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends, Request
 from markupsafe import Markup
+from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from vocboard.app.accounts.people import written_addresses
@@ -24,6 +25,7 @@ from vocboard.app.challenges.models import (
     Visibility,
 )
 from vocboard.app.challenges.phases import Phase, edition_of_phase, phase_named, phases_of
+from vocboard.app.challenges.queries import challenge_as_it_is, lock_challenge
 from vocboard.app.challenges.rules import (
     DATES,
     MAX_DESCRIPTION_LENGTH,
@@ -189,6 +191,12 @@ def as_typed(rules: PhaseRules, zone: tzinfo = UTC) -> Typed:
 def _tag(fields: Typed, names: Iterable[str]) -> str:
     """Return a tag of fields, which the form sends back: it tells whether they have changed since they were read."""
     return hashlib.sha256(repr([fields[name] for name in names]).encode()).hexdigest()
+
+
+def _locked(session: Session, challenge: Challenge) -> Challenge:
+    """Return the challenge as it is, which nobody else changes until the transaction ends."""
+    lock_challenge(session, challenge.id)
+    return challenge_as_it_is(session, challenge.id)
 
 
 def _check_unchanged(form: Typed, tag: str) -> None:
@@ -449,11 +457,14 @@ def edit(organised: Organised, sent: Sent) -> Response:
         challenge = organised.load()
         return _preview(organised.request, _within(form, challenge), challenge)
     try:
-        with organised.writing() as (session, challenge):
+        with organised.writing() as (session, read_before):
+            challenge = _locked(session, read_before)
             form = _within(form, challenge)
             _check_unchanged(form, _tags(challenge).get(form["section"], ""))
             unchanged = form_of(challenge, anywhere_on_earth=form["zone"] == EARTH_ZONE)
             rules = _exact(rules_in(form), rules_of(challenge), form, unchanged)
+            if form["section"] not in {"", "when"}:  # the others have it to show their dates
+                rules = rules.model_copy(update={"anywhere_on_earth": challenge.anywhere_on_earth})
             done = done_with(challenge, phase_named(challenge, MAIN_PHASE), rules) or "saved"
             challenge_changes.update(session, challenge=challenge, user=organised.user, rules=rules)
     except (ConflictError, InvalidInputError) as error:
@@ -509,7 +520,8 @@ def change_phase(organised: Organised, key: str, sent: Sent) -> Response:
     """Change a further phase."""
     form = OF_A_NEW_PHASE | sent
     try:
-        with organised.writing() as (session, challenge):
+        with organised.writing() as (session, read_before):
+            challenge = _locked(session, read_before)
             before = phase_named(challenge, key)
             unchanged = _form_of_phase(challenge, before)
             _check_unchanged(form, unchanged["read"])

@@ -114,6 +114,9 @@ def test_what_another_organiser_has_changed_meanwhile_is_only_replaced_on_purpos
             again = fields(answer.text)
             assert all(again[name] == value for name, value in stale.items())
             assert client.post(page, data=again, headers=from_here(client)).status_code == 303
+    if stale.get("title") and meanwhile.get("zone"):
+        with embedded_site.database.reading() as session:
+            assert session.get_one(Challenge, challenge.id).anywhere_on_earth  # saving a title again leaves it
 
 
 def test_a_draft_is_opened_after_its_page_was_seen_as_participants_see_it(embedded_site: Site) -> None:
