@@ -181,8 +181,9 @@ def requires(
         identity = _identity_of(request)
         user = _permitted_user(identity) if scope is Scope.ORGANISE else identity.require_user()
         if scope not in identity.scopes:
+            to_do = "Organisers create" if scope is Scope.ORGANISE else "Create"
             raise ForbiddenError(
-                f"The token lacks the scope {scope.value!r}. Create a token with this scope on the Account page."
+                f"The token lacks the scope {scope.value!r}. {to_do} a token with this scope on the Account page."
             )
         if not may(identity):
             raise ForbiddenError(refusal)

@@ -6,7 +6,7 @@ from contextlib import closing, contextmanager, suppress
 from typing import Annotated
 
 from fastapi import Header
-from prometheus_client import Metric, start_http_server
+from prometheus_client import CollectorRegistry, Metric, start_http_server
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
 from prometheus_client.registry import Collector
 from sqlalchemy.exc import SQLAlchemyError
@@ -81,11 +81,12 @@ def published_apart(settings: Settings) -> Iterator[None]:
     """
     host, _, port = settings.metrics_address.rpartition(":")
     with closing(Database(settings.database)) as database:
-        metrics = Metrics(settings, database, archive_store(settings))
+        registry = CollectorRegistry(support_collectors_without_names=True)
+        registry.register(Metrics(settings, database, archive_store(settings)))
         try:
-            server, thread = start_http_server(int(port), host.strip("[]"), metrics)
-        except OSError as error:
-            raise UnsafeSettingsError([f"VOCBOARD_METRICS_ADDRESS: {error.strerror}"]) from error
+            server, thread = start_http_server(int(port), host.strip("[]"), registry)
+        except (OSError, UnicodeError) as error:
+            raise UnsafeSettingsError([f"VOCBOARD_METRICS_ADDRESS: {error}"]) from error
         try:
             yield
         finally:

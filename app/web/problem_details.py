@@ -204,9 +204,12 @@ async def render(request: Request, error: Exception, error_page: ErrorPage) -> R
         error = _of_request(error, request)
     if isinstance(error, HTTPException) and error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
         # The framework names the methods of the first route at the path alone.
-        routes = [route for route in request.app.routes if isinstance(route, Route)]
-        here = [route.methods or () for route in routes if route.path_regex.match(request.scope["path"])]
-        error.headers = {"Allow": ", ".join(sorted(set().union(*here)))}
+        routes = (route for route in request.app.routes if isinstance(route, Route))
+        allowed = {
+            method for route in routes if route.path_regex.match(request.url.path) for method in route.methods or ()
+        }
+        if allowed:  # not a static file
+            error.headers = {"Allow": ", ".join(sorted(allowed | ({"HEAD"} if "GET" in allowed else set())))}
     details = details_of(error)
     note_refusal(request, [details.code])
     if wants_json(request):

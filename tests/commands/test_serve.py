@@ -112,6 +112,8 @@ def test_metrics_have_an_address_of_their_own(served: Served) -> None:
     assert answer.status_code == 200
     assert 'vocboard_check{check="database"} 1.0' in answer.text
     assert "vocboard_request_seconds_count{" in answer.text  # of the web process
+    one = httpx.get(f"http://{served.metrics}/metrics", params={"name[]": "vocboard_build"}, trust_env=False)
+    assert (one.status_code, "vocboard_check" in one.text) == (200, False)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

@@ -42,8 +42,11 @@ def test_programs_get_problem_details(embedded_site: Site, method: str, path: st
 
 def test_all_methods_of_an_address_are_named_where_another_is_refused(embedded_site: Site) -> None:
     with embedded_site.client() as client:
-        response = client.put("/api/v1/challenges/nothing")
-    assert (response.status_code, response.headers["allow"]) == (405, "DELETE, GET, PATCH")
+        found = [client.put(path) for path in ("/api/v1/challenges/nothing", "/static/nothing.css")]
+    assert [(response.status_code, response.headers["allow"]) for response in found] == [
+        (405, "DELETE, GET, HEAD, PATCH"),
+        (405, "GET, HEAD"),
+    ]
 
 
 def test_people_get_a_page_and_are_sent_to_sign_in(embedded_site: Site) -> None:
