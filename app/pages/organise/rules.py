@@ -41,7 +41,7 @@ from vocboard.app.organising import challenge_changes, phase_changes
 from vocboard.app.organising.phase_changes import keeps_frozen_detail, moves_dates
 from vocboard.app.pages import formats, untrusted_markdown
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, UploadedEdition, go_to
-from vocboard.app.pages.organise.phases import phases_overview, zone_name, zone_of
+from vocboard.app.pages.organise.phases import phases_overview, zone_of
 from vocboard.app.pages.rendering import render
 from vocboard.app.web.csrf import protect_form
 from vocboard.app.web.dependencies import DatabaseDep
@@ -215,6 +215,7 @@ OF_A_NEW_PHASE = as_typed(PhaseRules()) | {
     "key": "",
     "image_set": "",
     "own_ground_truth": "",
+    "zone": "",  # of the dates; empty for that of the challenge
     "read": "",  # the tag of what the form began with
 }
 
@@ -332,6 +333,13 @@ def _tags(challenge: Challenge) -> dict[str, str]:
     return {section: _tag(fields, ("zone", *names)) for section, names in SECTIONS.items()}
 
 
+def _tags_of_page(form: Typed, challenge: Challenge) -> dict[str, str]:
+    """Return the tags for a page with this form, whose dates are in the zone of the form."""
+    shown = form_of(challenge, anywhere_on_earth=form["zone"] == EARTH_ZONE)
+    tags = _tags(challenge) | {"when": _tag(shown, ("zone", *SECTIONS["when"]))}
+    return tags | ({form["section"]: form["read"]} if form["read"] else {})
+
+
 def _within(form: Typed, challenge: Challenge) -> Typed:
     """Return the whole form of a challenge, where one is a section of it.
 
@@ -408,7 +416,7 @@ def _phase_rules_in(form: Typed, challenge: Challenge) -> PhaseRules:
         InvalidInputError: with every field that is not what it should be.
     """
     wrong: dict[str, str] = {}
-    rules = PhaseRules(**_phase_fields(form, wrong, zone_of(challenge)))
+    rules = PhaseRules(**_phase_fields(form, wrong, _zone_in(form, challenge)))
     if wrong:
         raise InvalidInputError(wrong)
     return rules
@@ -523,8 +531,8 @@ def change_phase(organised: Organised, key: str, sent: Sent) -> Response:
         with organised.writing() as (session, read_before):
             challenge = _locked(session, read_before)
             before = phase_named(challenge, key)
-            unchanged = _form_of_phase(challenge, before)
-            _check_unchanged(form, unchanged["read"])
+            _check_unchanged(form, _form_of_phase(challenge, before)["read"])
+            unchanged = as_typed(before.rules, _zone_in(form, challenge))
             rules = _exact(_phase_rules_in(form, challenge), before.rules, form, unchanged)
             done = done_with(challenge, before, rules) or "phase-saved"
             phase_changes.update_phase(
@@ -548,7 +556,14 @@ def remove_phase(organised: Organised, key: str) -> Response:
 def _form_of_phase(challenge: Challenge, phase: Phase) -> Typed:
     """Return the form that says what a further phase's rules are now."""
     form = OF_A_NEW_PHASE | as_typed(phase.rules, zone_of(challenge)) | {"title": phase.title}
-    return form | {"read": _tag(form | {"zone": zone_name(challenge)}, ("zone", *form))}
+    form["zone"] = EARTH_ZONE if challenge.anywhere_on_earth else UTC_ZONE
+    return form | {"read": _tag(form, form)}
+
+
+def _zone_in(form: Typed, challenge: Challenge) -> tzinfo:
+    """Return the zone in which the dates of a phase's form were typed: another organiser may have changed it since."""
+    zones = {EARTH_ZONE: formats.ANYWHERE_ON_EARTH, UTC_ZONE: UTC}
+    return zones.get(form["zone"], zone_of(challenge))
 
 
 def done_with(challenge: Challenge, before: Phase, rules: PhaseRules) -> str | None:
@@ -583,7 +598,7 @@ def _challenge_form(
         errors=_as_in_form(errors),
         challenge=challenge,
         form=form,
-        tags=_tags(challenge) | ({form["section"]: form["read"]} if form["read"] else {}) if challenge else {},
+        tags=_tags_of_page(form, challenge) if challenge else {},
         question_rows=[*_question_rows(form), *[("", "line", "", "yes")] * EMPTY_QUESTIONS],
         question_kinds=QUESTION_KINDS,
         data_rows=[*_data_rows(form), *[("",) * 4] * EMPTY_DATA_LINKS],
@@ -609,6 +624,7 @@ def _phase_form(organised: Organised, key: str | None, form: Typed, error: Servi
     challenge = organised.load()
     phase = None if key is None else phase_named(challenge, key)
     edition = edition_of(challenge) if phase is None else edition_of_phase(challenge, phase)
+    is_on_earth = _zone_in(form, challenge) is formats.ANYWHERE_ON_EARTH
     return render(
         organised.request,
         "organise/phase.html",
@@ -616,7 +632,7 @@ def _phase_form(organised: Organised, key: str | None, form: Typed, error: Servi
         challenge=challenge,
         phase=phase,
         form=form,
-        zone_name=zone_name(challenge),
+        zone_name=formats.ANYWHERE_ON_EARTH_NAME if is_on_earth else "UTC",
         **choices(edition),
     )
 

@@ -119,6 +119,37 @@ def test_what_another_organiser_has_changed_meanwhile_is_only_replaced_on_purpos
             assert session.get_one(Challenge, challenge.id).anywhere_on_earth  # saving a title again leaves it
 
 
+def test_dates_that_were_typed_before_the_time_zone_changed_stay(embedded_site: Site) -> None:
+    with embedded_site.writing() as session:
+        organiser = make_organiser(session)
+        challenge = make_challenge(session, organiser=organiser, closes_at=START + timedelta(days=31))
+        late = PhaseRules(competitions=("comp1",), closes_at=START)
+        add_phase(session, challenge=challenge, user=organiser, key="late", title="Late", rules=late)
+        page, email = f"/organise/{challenge.slug}/edit", organiser.email
+    with signed_in(embedded_site, email) as client:
+
+        def fields(shown: str, section: str = "") -> dict[str, str]:
+            which = f'[input[@name="section" and @value="{section}"]]' if section else ""
+            form = html.fromstring(shown).xpath(f'//form[@method="post"][input[@name="read"]]{which}')[0]
+            return {name: value for name, value in form.form_values() if value}
+
+        def sent(address: str, typed: dict[str, str]) -> tuple[int, str]:
+            answer = client.post(address, data=typed, headers=from_here(client))
+            return answer.status_code, answer.text
+
+        phase_page = page.replace("edit", "phases/late")
+        title, phase = fields(client.get(page).text, "what"), fields(client.get(phase_page).text)
+        assert send_form(client, page, section="when", zone="aoe", closes_at="2027-02-01T00:00").status_code == 303
+        status, shown = sent(page, title)
+        assert status == 409
+        assert sent(page, fields(shown, "when"))[0] == 409  # in the former zone
+        status, shown = sent(phase_page, phase | {"title": "New"})
+        assert status == 409
+        assert sent(phase_page, fields(shown))[0] == 303
+    with embedded_site.database.reading() as session:
+        assert phase_named(challenge_with_phases(session, challenge.id), "late").rules.closes_at == START
+
+
 def test_a_draft_is_opened_after_its_page_was_seen_as_participants_see_it(embedded_site: Site) -> None:
     later = now() + timedelta(days=1)
     with embedded_site.writing() as session:
