@@ -11,6 +11,7 @@ from vocboard.app.database import Database
 from vocboard.app.errors import InvalidInputError, ServiceError
 from vocboard.app.messaging.notifier import WorkerNotifier
 from vocboard.app.settings import Settings
+from vocboard.app.storage.local_files import StoreUnavailableError
 from vocboard.commands.admin import (
     backups,
     challenges,
@@ -77,10 +78,11 @@ def run(arguments: argparse.Namespace) -> int:
             said = f"the database {shown} cannot be used: {error.orig}"
         print(f"vocboard admin: {said}", file=sys.stderr)
     except OSError as error:
-        if error.filename is None:  # the store, or the output: see `commands.main`
-            raise
+        if error.filename is None and isinstance(error, (BrokenPipeError, StoreUnavailableError)):
+            raise  # see `commands.main`
+        said = str(error.strerror or error) if error.filename is None else f"{error.filename}: {error.strerror}"
         where = f" {WHERE_TO_RUN}" if error.errno in _NOT_HERE else ""
-        print(f"vocboard admin: {error.filename}: {error.strerror}.{where}", file=sys.stderr)
+        print(f"vocboard admin: {said}.{where}", file=sys.stderr)
     finally:
         database.close()
     return 1
