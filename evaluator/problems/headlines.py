@@ -115,7 +115,8 @@ def _unknown_image(found: Found, facts: Facts) -> str | None:
         return None
     total, noun = found.lines, "line"
     suffixes = {(problem.file or "").rpartition(".")[2] for problem in found.problems}
-    if suffixes == {"png"} or (not suffixes and total is None and facts.map_count):
+    has_only_maps = facts.map_count and facts.map_count == facts.result_file_count
+    if suffixes == {"png"} or (not suffixes and has_only_maps):
         total, noun = facts.map_count, "label map"
     if facts.unknown_images.number != found.count or (noun == "line" and (total is None or suffixes & {"png", "xml"})):
         total, noun = None, "result"  # layouts, or of several kinds
@@ -162,7 +163,7 @@ def _wrong_image_set(found: Found, facts: Facts) -> str | None:
 def _name(problem: Problem) -> str:
     """Return the part of a file's name that names the image set: label maps are in a folder that does."""
     parts = (problem.file or "").split("/")
-    return "/".join(parts[-2:] if parts[-1].endswith(".png") else parts[-1:])
+    return "/".join(parts[-2:] if parts[-1].lower().endswith(".png") else parts[-1:])
 
 
 def _no_result_files(found: Found, facts: Facts) -> str | None:

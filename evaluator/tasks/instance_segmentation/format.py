@@ -67,7 +67,7 @@ class InstanceSegmentationFiles(FilesByClass[Regions]):
 
     def _line(self, fields: list[str], image: int | None, number: int, found: "_Found", report: FileReport) -> None:
         """Take the region of a line, unless anything is wrong with it or with a line before."""
-        is_right = image is not None and len(fields) == len(_LINE.fields)
+        is_right = image is not None and self.upload.items.images.is_known and len(fields) == len(_LINE.fields)
         problem = None if is_right else fields_problem([field[:MAX_CHARACTERS] for field in fields], _LINE)
         if problem is not None:
             report.add(problem[0], number, **problem[1])
