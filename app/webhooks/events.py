@@ -47,6 +47,8 @@ def emit(
 
 def add(session: Session, event: Event, webhook_ids: Collection[uuid.UUID], content: Mapping[str, Any]) -> None:
     """Add a delivery for each webhook; the sweep of email adds their jobs."""
+    if not webhook_ids:
+        return
     instant = now()
     body = {"type": event, "timestamp": instant.isoformat().replace("+00:00", "Z"), "data": content}
     text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
@@ -59,8 +61,10 @@ def add(session: Session, event: Event, webhook_ids: Collection[uuid.UUID], cont
         try:
             with session.begin_nested():
                 session.execute(insert(WebhookDelivery), rows)
-        except IntegrityError:  # webhooks have just been removed
+        except IntegrityError:
             present = set(session.scalars(select(Webhook.id).where(Webhook.id.in_(webhook_ids))))
-            rows = [row for row in rows if row["webhook_id"] in present]
+            if all(row["webhook_id"] in present for row in rows):
+                raise
+            rows = [row for row in rows if row["webhook_id"] in present]  # others have just been removed
         else:
             return

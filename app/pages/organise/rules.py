@@ -193,10 +193,10 @@ def _tag(fields: Typed, names: Iterable[str]) -> str:
     return hashlib.sha256(repr([fields[name] for name in names]).encode()).hexdigest()
 
 
-def _locked(session: Session, challenge: Challenge) -> Challenge:
-    """Return the challenge as it is, which nobody else changes until the transaction ends."""
+def _lock(session: Session, challenge: Challenge) -> None:
+    """Read the challenge again, which nobody else changes until the transaction ends."""
     lock_challenge(session, challenge.id)
-    return challenge_as_it_is(session, challenge.id)
+    challenge_as_it_is(session, challenge.id)
 
 
 def _check_unchanged(form: Typed, tag: str) -> None:
@@ -465,8 +465,8 @@ def edit(organised: Organised, sent: Sent) -> Response:
         challenge = organised.load()
         return _preview(organised.request, _within(form, challenge), challenge)
     try:
-        with organised.writing() as (session, read_before):
-            challenge = _locked(session, read_before)
+        with organised.writing() as (session, challenge):
+            _lock(session, challenge)
             form = _within(form, challenge)
             _check_unchanged(form, _tags(challenge).get(form["section"], ""))
             unchanged = form_of(challenge, anywhere_on_earth=form["zone"] == EARTH_ZONE)
@@ -528,8 +528,8 @@ def change_phase(organised: Organised, key: str, sent: Sent) -> Response:
     """Change a further phase."""
     form = OF_A_NEW_PHASE | sent
     try:
-        with organised.writing() as (session, read_before):
-            challenge = _locked(session, read_before)
+        with organised.writing() as (session, challenge):
+            _lock(session, challenge)
             before = phase_named(challenge, key)
             _check_unchanged(form, _form_of_phase(challenge, before)["read"])
             unchanged = as_typed(before.rules, _zone_in(form, challenge))

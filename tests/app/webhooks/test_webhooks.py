@@ -15,6 +15,7 @@ from typing import Any
 import httpx
 import pytest
 from sqlalchemy import select
+from sqlalchemy.exc import IntegrityError
 
 from tests.support.browsing import from_here, signed_in, token_of
 from tests.support.clock import Clock
@@ -269,6 +270,8 @@ def test_a_webhook_that_is_removed_while_something_happens_does_not_prevent_it(
     with database.writing() as session:
         events.add(session, Event.ANNOUNCED, found, {})  # as they were found before
         events.add(session, Event.ANNOUNCED, found[:1], {})
+        with pytest.raises(IntegrityError, match="event"):  # not tried for ever
+            events.add(session, None, found[1:], {})  # type: ignore[arg-type]
     with database.reading() as session:
         assert session.scalars(select(WebhookDelivery.webhook_id)).all() == found[1:]
 
