@@ -165,12 +165,15 @@ def suspend_idle_processes(backend: Backend, worker: Forked) -> None:
     (log,) = backend.settings.data_directory.glob("worker-*.log")
 
     def are_suspended() -> bool:
+        written = log.read_text()
         processes = psutil.Process(worker.pid).children()
+        # A process logs that a task succeeded, sends the result, and then waits for the next task.
+        if any(process.status() != psutil.STATUS_SLEEPING for process in processes):
+            return False
         for process in processes:
             process.suspend()
-        written = log.read_text()
         # A process starts a task after the worker has logged that it received it.
-        if written.count("] received") == written.count("] succeeded in "):
+        if written.count("] received") == written.count("] succeeded in ") and log.read_text() == written:
             return True
         for process in processes:
             process.resume()
