@@ -4,6 +4,6 @@ A new one, after a change of the models: `alembic revision --autogenerate -m "sa
 pyproject.toml; `VOCBOARD_DATABASE_URL` names the database to compare with), then read what it wrote.
 """
 
-from vocboard.migrations.run import require_newest, upgrade
+from vocboard.migrations.run import is_missing, require_newest, upgrade
 
-__all__ = ["require_newest", "upgrade"]
+__all__ = ["is_missing", "require_newest", "upgrade"]

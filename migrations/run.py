@@ -81,17 +81,19 @@ def require_newest(database_url: str) -> None:
     Raises:
         SystemExit: the database has not been migrated, or a newer version has migrated it.
     """
+    if is_missing(database_url):
+        raise SystemExit(
+            f"vocboard: there is no database {database_url}. Set VOCBOARD_DATA_DIRECTORY or VOCBOARD_DATABASE_URL to "
+            "the server's, or run `vocboard migrate` for a new one."
+        )
     script = ScriptDirectory.from_config(config(database_url))
     newest, baseline = script.get_current_head(), script.get_base()
     try:
         with closing(Database(database_url)) as database, database.engine.connect() as connection:
             found = MigrationContext.configure(connection).get_current_revision()
     except OperationalError as error:
-        url = make_url(database_url)
-        if url.get_backend_name() != "sqlite" or Path(url.database or "").parent.exists():
-            _log.warning("cannot check that the database is migrated: %s", error.orig)
-            return
-        found = None  # not even its directory is there
+        _log.warning("cannot check that the database is migrated: %s", error.orig)
+        return
     if found == newest:
         return
     shown = make_url(database_url).render_as_string(hide_password=True)
@@ -112,6 +114,12 @@ def require_newest(database_url: str) -> None:
         f"vocboard: the database {shown} was migrated by another version, to revision {found}; this version needs "
         f"{newest}. Install that version, or restore the backup from before the migration."
     )
+
+
+def is_missing(database_url: str) -> bool:
+    """Whether this is an SQLite file that is not there: connecting to it would make an empty one."""
+    url = make_url(database_url)
+    return url.get_backend_name() == "sqlite" and not Path(url.database or "").exists()
 
 
 def _is_dated(revision: str) -> bool:

@@ -25,10 +25,11 @@ from vocboard.commands.admin import (
     transfer,
 )
 from vocboard.commands.admin.actions import WHERE_TO_RUN, Call, operator
-from vocboard.migrations import require_newest
+from vocboard.migrations import is_missing, require_newest
 
 INSUFFICIENT_PRIVILEGE = "42501"  # SQLSTATE
 _NOT_HERE = (errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.EROFS)  # as in a service without the volume
+WITHOUT_DATABASE = {"make-backup-key", "list-backups"}
 MODULES = (
     people,
     challenges,
@@ -56,6 +57,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the chosen action."""
     settings = Settings()
+    if is_missing(settings.database) and arguments.action not in WITHOUT_DATABASE:
+        require_newest(settings.database)  # says what to do
     database = Database(settings.database, operator=operator(), wake=lambda kinds: WorkerNotifier(settings).wake(kinds))
     try:
         outcome = arguments.do(Call(arguments, database, settings))

@@ -69,9 +69,10 @@ def test_a_directory_without_a_server_is_named(
 ) -> None:
     for directory in (tmp_path, tmp_path / "missing"):
         monkeypatch.setenv("VOCBOARD_DATA_DIRECTORY", str(directory))
-        for command in (["admin", "list-users"], ["worker"]):
-            with pytest.raises(SystemExit, match=r"vocboard\.sqlite3 is not migrated"):
+        for command in (["admin", "list-users"], ["admin", "doctor"], ["worker"]):
+            with pytest.raises(SystemExit, match=r"there is no database sqlite:.*vocboard\.sqlite3"):
                 main(command)
+        assert list(tmp_path.iterdir()) == []
     monkeypatch.setenv("VOCBOARD_DATABASE_URL", "postgresql+psycopg://vocboard@127.0.0.1:1/vocboard")
     assert main(["admin", "list-users"]) == 1
     assert "/vocboard cannot be used: connection failed" in capsys.readouterr().err

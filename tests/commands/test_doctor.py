@@ -62,6 +62,7 @@ def test_a_database_that_does_not_fit_is_said_with_what_to_do(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("VOCBOARD_DATA_DIRECTORY", str(tmp_path))
+    (tmp_path / "vocboard.sqlite3").touch()
     assert main(["admin", "doctor"]) == 1
     assert "Run `vocboard migrate`" in capsys.readouterr().out
     monkeypatch.setenv("VOCBOARD_DATABASE_URL", "postgresql://voc:secret@127.0.0.1:1/voc")
