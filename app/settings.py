@@ -26,7 +26,7 @@ MIN_DIFFERENT_CHARACTERS = 8
 _DATABASES = ("postgresql+psycopg", "postgresql", "sqlite")
 _BROKERS = ("redis", "rediss", "redis+socket", "filesystem")
 _WITH_SECRETS = ("database_url", "broker_url")  # a password is part of them
-_OTHER_NAMES = {"VOCBOARD_STORE_URL": "store", "VOCBOARD_S3_ENDPOINT": "store_endpoint"}
+OTHER_NAMES = {"VOCBOARD_STORE_URL": "store", "VOCBOARD_S3_ENDPOINT": "store_endpoint"}
 _GENERATED_SECRETS = ("secret_key", "proxy_secret", "metrics_token", "webhook_key")
 MAX_PROVIDER_TITLE = 60
 _A_SITE = r"(?i)https?://([a-z0-9._-]+|\[[0-9a-f:.]+\])(:[0-9]+)?(/[^?#\s]*)?"
@@ -200,7 +200,7 @@ class OtherNames(EnvSettingsSource):
         """Return the values by the names of the settings."""
         return {
             name: os.environ[other]
-            for other, name in _OTHER_NAMES.items()
+            for other, name in OTHER_NAMES.items()
             if os.environ.get(other) and not os.environ.get(_variable(name))
         }
 
@@ -562,7 +562,7 @@ def _variable(name: str) -> str:
 
 def _as_set(name: str) -> str:
     """Return the variable that a setting was read from."""
-    other = next((other for other, of in _OTHER_NAMES.items() if of == name and os.environ.get(other)), None)
+    other = next((other for other, of in OTHER_NAMES.items() if of == name and os.environ.get(other)), None)
     return _variable(name) if other is None or os.environ.get(_variable(name)) else other
 
 

@@ -11,7 +11,7 @@ import yaml
 from tests.support.compose import COMPOSE_FILE, ROOT, MissingVariableError, Service, expand, services
 from tests.support.unpacking import unpack
 from tools import compose_files, deploy_env
-from vocboard.app.settings import Environment, Settings
+from vocboard.app.settings import OTHER_NAMES, Environment, Settings
 from vocboard.worker.celery_app import KILLED_AFTER_SECONDS
 
 OURS = ("web", "worker", "beat", "mail", "migrate", "backup")
@@ -277,6 +277,15 @@ def test_every_setting_reaches_the_services_whose_code_reads_it(environment: dic
     }
     missing = readers(field) - holders
     assert not missing, f"{name} has no effect under docker compose: give it to {', '.join(missing)}"
+
+
+@pytest.mark.parametrize(("other", "field"), OTHER_NAMES.items())
+def test_the_other_name_of_a_setting_reaches_the_same_services(
+    environment: dict[str, str], other: str, field: str
+) -> None:
+    name = f"VOCBOARD_{field.upper()}"
+    composed = services({**environment, name: "first", other: "other"}).values()
+    assert all((other in one.environment) == (name in one.environment) for one in composed)
 
 
 def test_operators_commands_keep_to_what_operators_chose(environment: dict[str, str]) -> None:
