@@ -39,6 +39,7 @@ def main(arguments: list[str], directory: Path = Path()) -> int:
         return complete(file)
     if (
         not (name := re.fullmatch(r"(?P<host>[A-Za-z0-9.-]+)(?::(?P<port>[0-9]{1,5}))?", host))
+        or int(name["port"] or 443) not in range(1, 65536)
         or not re.fullmatch(r"internal|[^@\s]+@[^@\s]+", tls)
         or not re.fullmatch(r"|smtps?://[^\s'#?/]+/?", mail)
     ):

@@ -345,6 +345,7 @@ def test_env_file_has_the_mail_server_and_a_port_of_your_own(tmp_path: Path, mon
     "arguments",
     [
         *([], ["voc.lab"], ["voc.lab", "no address"], ["two words", "internal"]),
+        *(["voc.lab:0", "internal"], ["voc.lab:65536", "internal"]),
         *(["voc.lab", "internal", mail] for mail in ("smtp.lab", "smtps://ada:it's@smtp.lab")),
     ],
 )
