@@ -38,7 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--port", type=port, default=PORT, help="port; 0 picks a free port (default: %(default)s)")
     parser.add_argument(
         "--processes",
-        type=int,
+        type=processes,
         default=1,
         help="number of web processes (default: %(default)s); the embedded set-up has one",
     )
@@ -48,6 +48,14 @@ def port(text: str) -> int:
     """Return the number of a port; raises `ValueError` if it cannot be one."""
     number = int(text)
     if number not in range(65536):
+        raise ValueError
+    return number
+
+
+def processes(text: str) -> int:
+    """Return how many web processes to run; raises `ValueError` if it cannot be that many."""
+    number = int(text)
+    if number < 1:
         raise ValueError
     return number
 

@@ -150,3 +150,11 @@ def test_what_is_no_port_is_a_usage_error(command: str, port: str, capsys: pytes
         main([command, f"--port={port}"])
     assert stopped.value.code == 2
     assert f"argument --port: invalid port value: '{port}'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("number", ["0", "-1", "two"])
+def test_what_is_no_number_of_processes_is_a_usage_error(number: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["serve", f"--processes={number}"])
+    assert stopped.value.code == 2
+    assert f"argument --processes: invalid processes value: '{number}'" in capsys.readouterr().err
