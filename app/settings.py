@@ -449,6 +449,24 @@ class Settings(BaseSettings):
             raise UnsafeSettingsError(wrong)
         return self
 
+    @classmethod
+    def of_process(cls, *required: str) -> Self:
+        """Read the settings of a process that requires some in production.
+
+        Raises:
+            UnsafeSettingsError: settings are wrong, unsafe or missing; the message lists all of them.
+        """
+        try:
+            settings = cls()
+        except ValueError as error:
+            wrong = wrong_settings(error)
+            if os.environ.get("VOCBOARD_ENVIRONMENT") == Environment.PRODUCTION:
+                set_ones = {name.upper().removesuffix("_FILE") for name, value in os.environ.items() if value}
+                wrong += [_missing(name) for name in required if _variable(name) not in set_ones]
+            raise UnsafeSettingsError(wrong) from error
+        settings.require(*required)
+        return settings
+
     def require(self, *names: str) -> None:
         """Check in production that the settings that this process requires are set.
 
@@ -458,7 +476,7 @@ class Settings(BaseSettings):
         if self.environment is Environment.PRODUCTION:
             missing = [name for name in names if not _plain(getattr(self, name))]
             if missing:
-                raise UnsafeSettingsError(f"{_variable(name)} is missing: set it for this process" for name in missing)
+                raise UnsafeSettingsError(map(_missing, missing))
 
     @cached_property
     def database(self) -> str:
@@ -554,6 +572,10 @@ def wrong_settings(error: ValueError) -> list[str]:
             said = _A_DURATION if one["type"] == "time_delta_parsing" else one["msg"].removeprefix("Value error, ")
             found.append(f"{_as_set(str(one['loc'][0]))}: {said}")
     return found
+
+
+def _missing(name: str) -> str:
+    return f"{_variable(name)} is missing: set it for this process"
 
 
 def _variable(name: str) -> str:

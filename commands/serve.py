@@ -72,10 +72,9 @@ def run(arguments: argparse.Namespace) -> int:
     from vocboard.app.web.processes import WebProcesses  # noqa: PLC0415
 
     # Checked once here, not in each web process.
-    settings = Settings()
+    settings = Settings.of_process("secret_key", "proxy_secret", "database_url", "broker_url")
     _check_terms(settings)
     logs.configure(settings.log_format)
-    settings.require("secret_key", "proxy_secret", "database_url", "broker_url")
     if settings.environment is not Environment.EMBEDDED:
         migrations.require_newest(settings.database)
     config = uvicorn.Config(

@@ -32,7 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
         from vocboard.worker.celery_app import create_worker  # noqa: PLC0415
     gc.freeze()  # what is imported stays, and processes that are forked share it
 
-    settings = Settings()
+    settings = Settings.of_process("database_url", "broker_url")
     logs.configure(settings.log_format)
     setup_logging.connect(lambda **_: None, weak=False)  # Celery leaves it as it is
     migrations.require_newest(settings.database)

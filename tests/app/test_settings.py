@@ -41,6 +41,25 @@ def test_files_do_not_move_from_a_place_to_itself(store: str, former: str) -> No
     assert Settings(former_store="s3://bucket/files/").former_store == "s3://bucket/files"
 
 
+@pytest.mark.parametrize("other", [{}, {"VOCBOARD_PUBLIC_URL": "https://voc.example", "VOCBOARD_LEASE": "a minute"}])
+def test_all_that_production_lacks_is_said_at_once(
+    other: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, value in {
+        "VOCBOARD_ENVIRONMENT": "production",
+        "VOCBOARD_PROXY_SECRET": "0123456789abcdef" * 4,
+        **other,
+    }.items():
+        monkeypatch.setenv(name, value)
+    assert main(["serve"]) == 2
+    lines = capsys.readouterr().err.splitlines()[1:-1]
+    wrong = "VOCBOARD_LEASE: use" if other else "VOCBOARD_PUBLIC_URL is not an https"
+    for line, what in zip(
+        lines, (wrong, "VOCBOARD_SECRET_KEY", "VOCBOARD_DATABASE_URL", "VOCBOARD_BROKER_URL"), strict=True
+    ):
+        assert what in line
+
+
 @pytest.mark.parametrize("given", ["https://voc.example/", "https://VOC.example:443", "HTTPS://voc.example:443/"])
 def test_the_public_address_begins_links_and_is_what_browsers_say(given: str) -> None:
     assert Settings(public_url=given).public_url == "https://voc.example"
