@@ -265,3 +265,12 @@ def test_a_new_secret_key_reads_what_the_former_one_wrote(
         for former, found in (("", again.id), ("old", deleted.id)):
             new = Settings(secret_key="new", former_secret_keys=former)  # type: ignore[arg-type]
             assert removal.taken_over(session, again, new).id == found
+
+
+def test_a_directory_of_backups_that_is_missing_is_no_empty_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["admin", "list-backups", str(tmp_path)]) == 0
+    assert capsys.readouterr() == ("", "")
+    assert main(["admin", "list-backups", str(tmp_path / "missing")]) == 1
+    assert f"{tmp_path}/missing: No such file or directory" in capsys.readouterr().err
