@@ -24,7 +24,7 @@ from vocboard.evaluator.editions import Edition, Task
 from vocboard.evaluator.image_sets import ImageSets
 from vocboard.evaluator.metrics.confusion_matrix import VOID
 from vocboard.evaluator.problems.archives import NOT_AN_ARCHIVE
-from vocboard.evaluator.tasks.segmentation.png import read_indexed
+from vocboard.evaluator.tasks.segmentation.png import PngError, check_rows, read_indexed
 from vocboard.evaluator.whole_output import whole_directory
 
 _MAX_PIXELS = 50_000_000
@@ -183,9 +183,12 @@ def _from_png(content: bytes, source_format: str) -> NDArray[np.int64]:
             if not is_colour and image.mode not in {"L", "P", "I", "I;16", "1"}:
                 found = f"a PNG of mode {image.mode}, expected greyscale"
                 raise _MapError("not_greyscale", found, "Use the format colour for the VOC colour map.")
+            check_rows(content)
             pixels = np.array(image.convert("RGB") if is_colour else image)
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         raise _MapError("not_png", "files that are not readable PNG", "Write them again.") from error
+    except PngError as error:
+        raise _MapError("damaged_png", f"a PNG that is damaged: {error}", "Write it again.") from error
     return _labels_of_colours(pixels) if is_colour else pixels.astype(np.int64)
 
 

@@ -10,7 +10,7 @@ import io
 import re
 import struct
 import zlib
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,6 +37,7 @@ _MAX_PALETTE_BYTES = 3 * 256
 # Left, top, and the distances of columns and of rows, of each pass.
 _INTERLACED_PASSES = ((0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2))
 _GREYSCALE, _INDEXED = 0, 3
+_CHANNELS = {2: 3, 4: 2, 6: 4}  # of the other colour types
 _COLOUR_TYPES = {
     _GREYSCALE: "greyscale",
     2: "RGB colour",
@@ -96,13 +97,13 @@ def read_indexed(data: bytes, size: tuple[int, int] | None) -> IndexedImage:
 
 
 def check_rows(data: bytes) -> None:
-    """Check that a PNG of up to 8 bits per pixel has all of its rows: Pillow would fill missing ones with background.
+    """Check that a PNG of any kind has all of its rows: Pillow would fill missing ones with background.
 
     Raises:
         PngError: it has not, or is damaged.
     """
     chunks = list(_chunks(data))
-    _inflate(chunks, _read_header(chunks, None, depths=(1, 2, 4, 8)).data_bytes)
+    _inflate(chunks, _read_header(chunks, None, is_any_kind=True).data_bytes)
 
 
 def has_voc_colours(palette: bytes, classes: int) -> bool:
@@ -181,7 +182,7 @@ def _check_checksum(chunk: _Chunk) -> None:
 class _Header:
     width: int
     height: int
-    bits: int
+    bits: int  # per pixel
     is_greyscale: bool
     is_interlaced: bool
 
@@ -200,7 +201,7 @@ class _Header:
         return 1 + (columns * self.bits + 7) // 8
 
 
-def _read_header(chunks: list[_Chunk], size: tuple[int, int] | None, *, depths: Collection[int] = (8,)) -> _Header:
+def _read_header(chunks: list[_Chunk], size: tuple[int, int] | None, *, is_any_kind: bool = False) -> _Header:
     if not chunks or chunks[0].kind != b"IHDR" or len(chunks[0].content) != 13:
         raise _damaged("it does not begin with a header")
     _check_checksum(chunks[0])
@@ -210,9 +211,9 @@ def _read_header(chunks: list[_Chunk], size: tuple[int, int] | None, *, depths: 
     if colour_type not in _COLOUR_TYPES:
         raise _damaged(f"its colour type is {colour_type}, which does not exist")
     kind_of_image = _COLOUR_TYPES[colour_type]
-    if colour_type not in (_GREYSCALE, _INDEXED):
+    if colour_type in _CHANNELS and not is_any_kind:
         raise PngError(PNG_RGB, found=f"{kind_of_image}, {counted(bits, 'bit')} per channel")
-    if bits not in depths:
+    if bits != 8 and not is_any_kind:
         raise PngError(PNG_DEPTH, found=f"{kind_of_image}, {counted(bits, 'bit')} per pixel")
     if size is not None and (width, height) != size:
         expected = {"expected_width": size[0], "expected_height": size[1]}
@@ -221,7 +222,7 @@ def _read_header(chunks: list[_Chunk], size: tuple[int, int] | None, *, depths: 
         raise PngError(PNG_TOO_LARGE, width=width, height=height, limit=_MAX_PIXELS)
     if compression or filtering or interlacing > 1:
         raise _damaged("its header names a method that does not exist")
-    return _Header(width, height, bits, colour_type == _GREYSCALE, interlacing == 1)
+    return _Header(width, height, bits * _CHANNELS.get(colour_type, 1), colour_type == _GREYSCALE, interlacing == 1)
 
 
 def _decode(chunks: list[_Chunk], header: _Header) -> NDArray[np.uint8]:

@@ -1,5 +1,7 @@
 """Label maps: painted from detections as the kit does it, and in other formats."""
 
+import struct
+import zlib
 from decimal import Decimal
 from pathlib import Path
 
@@ -101,6 +103,19 @@ def test_colours_that_are_no_labels(tmp_path: Path) -> None:
         Image.new("RGB", SIZE, (128, 1, 0)).save(maps / f"{image}.png")
     first, *_ = errors_of(maps, tmp_path, "colour").values()
     assert "(128, 1, 0)" in first
+
+
+@pytest.mark.parametrize(("form", "mode"), [("greyscale", "L"), ("greyscale", "I;16"), ("colour", "RGB")])
+def test_rows_that_are_missing_do_not_become_background(form: str, mode: str, tmp_path: Path) -> None:
+    (tmp_path / "maps").mkdir()
+    for image, height in zip(IMAGES, (SIZE[1], SIZE[1] - 1), strict=True):
+        file = tmp_path / "maps" / f"{image}.png"
+        Image.new(mode, (SIZE[0], height)).save(file)
+        header = struct.pack(">4sII", b"IHDR", *SIZE) + file.read_bytes()[24:29]
+        checked = header + struct.pack(">I", zlib.crc32(header))
+        file.write_bytes(file.read_bytes()[:12] + checked + file.read_bytes()[33:])
+    found = errors_of(tmp_path / "maps", tmp_path, form)
+    assert found == {"damaged_png": "A PNG that is damaged: its data end before the last row. Write it again."}
 
 
 def test_colour_map_files(tmp_path: Path) -> None:
