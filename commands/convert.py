@@ -12,6 +12,7 @@ from vocboard.commands.offline import chosen_edition, editions_of_image_sets, re
 from vocboard.commands.problem_text import problem_lines
 from vocboard.commands.progress import Progress
 from vocboard.commands.reporting import DONE, PROBLEMS
+from vocboard.evaluator.archives import TREE_LIMITS, ArchiveError, members
 from vocboard.evaluator.conversion import (
     FORMATS,
     LABEL_MAP_FORMATS,
@@ -33,7 +34,10 @@ from vocboard.evaluator.conversion.result_archive import ARCHIVE_SUFFIXES
 from vocboard.evaluator.conversion.reverse import LAYOUT, REVERSIBLE, convert_from_results, has_other_ids
 from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.problems import Problem, Severity, counted
+from vocboard.evaluator.problems.archives import NOT_AN_ARCHIVE
+from vocboard.evaluator.problems.files import NO_RESULT_FILES
 from vocboard.evaluator.problems.trees import GroundTruthError
+from vocboard.evaluator.reading.file_names import FileNames
 from vocboard.evaluator.whole_output import OutputExistsError
 
 OTHERS = (LAYOUT, "segmentations-from-detections", "coco-ground-truth", "colour-map")
@@ -95,7 +99,7 @@ def run(arguments: argparse.Namespace) -> int:
     except ConversionError as error:
         print("\n".join(problem_lines(error.problems, arguments.input)), file=sys.stderr)
         errors = sum(problem.severity is Severity.ERROR for problem in error.problems)
-        print(f"Nothing was written: {counted(errors, 'error')}.", file=sys.stderr)
+        print(f"Nothing was written: {counted(errors, 'error')}.{_other_way(arguments, error)}", file=sys.stderr)
         return PROBLEMS
     except OutputExistsError as error:
         raise MisuseError(str(error)) from error
@@ -157,7 +161,11 @@ def _results(
     output, key = arguments.output, arguments.competition
     image_sets = read_public_part(arguments.image_sets, edition, lambda _: advance(0))
     if not arguments.reverse and not output.name.endswith(ARCHIVE_SUFFIXES):
-        raise MisuseError(f"{output} is not a result archive: the name must end in {', '.join(ARCHIVE_SUFFIXES)}")
+        hint = (
+            f"; to convert result files to {arguments.format}, add --reverse" if arguments.format in REVERSIBLE else ""
+        )
+        ends = ", ".join(ARCHIVE_SUFFIXES)
+        raise MisuseError(f"{output} is not a result archive: the name must end in {ends}{hint}")
     if arguments.reverse:
         if arguments.format not in REVERSIBLE:
             raise MisuseError(f"{arguments.format} has no --reverse")
@@ -192,6 +200,23 @@ def _results(
     )  # fmt: skip
     classes = counted(len(done.classes), "class", "classes")
     return f"{output}: {counted(done.detections, 'detection')} of {classes}", done.problems
+
+
+def _other_way(arguments: argparse.Namespace, error: ConversionError) -> str:
+    """Return what to do if --reverse seems to be forgotten, or to be there by mistake."""
+    if arguments.format not in REVERSIBLE:
+        return ""
+    if arguments.reverse:
+        codes = {problem.code for problem in error.problems}
+        is_other_way = not codes.isdisjoint({NOT_AN_ARCHIVE.code, NO_RESULT_FILES.code})
+        return f" To convert from {arguments.format}, leave out --reverse." if is_other_way else ""
+    names = FileNames(_edition(arguments))
+    try:
+        files = members(Path(arguments.input), TREE_LIMITS, lambda _: None)
+        is_other_way = any(names.identify(file.name) is not None for file in files)
+    except ArchiveError:
+        return ""
+    return f" These are result files: to convert them to {arguments.format}, add --reverse." if is_other_way else ""
 
 
 def _names(arguments: argparse.Namespace, first: int) -> tuple[dict[Id, str] | None, dict[Id, str] | None]:
