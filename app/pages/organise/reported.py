@@ -19,7 +19,7 @@ from vocboard.app.database import now
 from vocboard.app.errors import ConflictError, InvalidInputError, NotFoundError
 from vocboard.app.evaluations.results import visible_evaluation
 from vocboard.app.evaluations.visibility import viewer_permissions
-from vocboard.app.forms import FieldChecks, chosen
+from vocboard.app.forms import chosen
 from vocboard.app.leaderboards import reported
 from vocboard.app.leaderboards.models import ReportedKind, ReportedResult
 from vocboard.app.leaderboards.reported import MAX_REPORTED, Report, exact_percent
@@ -37,6 +37,7 @@ router = Routes("/organise/{slug}/reported")
 METHOD, MEAN = "method", "mean"
 MAX_TABLE_LENGTH = 200_000  # characters
 NOT_REPORTED = frozenset({"", "-", "–", "—", "n/a"})
+LISTED = 10  # errors of a table
 _PERCENT = re.compile(r"[0-9]{1,3}(\.[0-9]{1,6})?")
 _SEPARATOR = "/"  # between phase and competition in the form
 
@@ -49,7 +50,7 @@ def reports_in(table: str, classes: Collection[str], *, kind: ReportedKind, refe
     Columns are the method, the mean and classes, in any order; what was not reported is empty or a dash.
 
     Raises:
-        InvalidInputError: of the field `table`, with the first error and its line.
+        InvalidInputError: of the field `table`, with the first `LISTED` errors and their lines.
 
     >>> [report] = reports_in("method,mean,cat\\nDPM,33.7,-", {"cat"}, kind=ReportedKind.PAPER, reference="", note="")
     >>> report.method, report.mean, report.per_class
@@ -62,13 +63,10 @@ def reports_in(table: str, classes: Collection[str], *, kind: ReportedKind, refe
     except csv.Error as error:
         raise InvalidInputError({"table": f"This is not CSV: {error}."}) from error
     head = [name.strip() for name in lines[0]] if lines else []
-    checks = FieldChecks()
     known = {METHOD, MEAN, *classes}
     if METHOD not in head or len(set(head)) != len(head):
-        checks.fail("table", "Begin with a line that names each column once, such as: method,mean")
-    for name in head:
-        if name not in known:
-            checks.fail("table", f"Line 1: the leaderboard has no class “{name[:60]}”.")
+        raise InvalidInputError({"table": "Begin with a line that names each column once, such as: method,mean"})
+    wrong = [f"Line 1: the leaderboard has no class “{name[:60]}”." for name in head if name not in known]
     found = []
     for number, line in enumerate(lines[1:], 2):
         cells = [cell.strip() for cell in line]
@@ -76,22 +74,24 @@ def reports_in(table: str, classes: Collection[str], *, kind: ReportedKind, refe
             continue
         if len(cells) != len(head):
             there = counted(len(cells), "column")
-            checks.fail("table", f"Line {number}: it has {there}, and the first line has {len(head)}.")
-            break
+            wrong.append(f"Line {number}: it has {there}, and the first line has {len(head)}.")
+            continue
         values = dict(zip(head, cells, strict=True))
         scores = {}
         for name, cell in values.items():
-            if name == METHOD or cell in NOT_REPORTED:
+            if name == METHOD or name not in known or cell in NOT_REPORTED:
                 continue
             if not _PERCENT.fullmatch(cell) or Decimal(cell) > 100:
-                checks.fail("table", f"Line {number}: “{cell[:60]}” is not a number from 0 to 100, in per cent.")
-                break
+                wrong.append(f"Line {number}: “{cell[:60]}” is not a number from 0 to 100, in per cent.")
+                continue
             scores[name] = float(Decimal(cell) / 100)
         mean = scores.pop(MEAN, None)
         found.append(Report(kind, values.get(METHOD, ""), reference, note, mean, scores))
-    if not found:
-        checks.fail("table", "Give at least one result, below the line with the names of the columns.")
-    checks.finish()
+    if not found and not wrong:
+        wrong.append("Give at least one result, below the line with the names of the columns.")
+    if wrong:
+        more = [f"And {len(wrong) - LISTED} more."] if len(wrong) > LISTED else []
+        raise InvalidInputError({"table": " ".join([*wrong[:LISTED], *more])})
     return found
 
 

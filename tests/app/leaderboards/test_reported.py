@@ -285,3 +285,15 @@ def test_other_tables_are_refused(table: str) -> None:
     with pytest.raises(InvalidInputError) as refused:
         reports_in(table, {"car"}, kind=ReportedKind.BASELINE, reference="", note="")
     assert list(refused.value.fields) == ["table"]
+
+
+def test_all_wrong_lines_of_a_table_are_named() -> None:
+    table = "method,mean,ufo\nA,101,2007\nB,50,1\nC,1\nD,x,3"
+    with pytest.raises(InvalidInputError) as refused:
+        reports_in(table, {"car"}, kind=ReportedKind.BASELINE, reference="", note="")
+    assert refused.value.fields["table"] == (
+        "Line 1: the leaderboard has no class “ufo”. Line 2: “101” is not a number from 0 to 100, in per cent. "
+        "Line 4: it has 2 columns, and the first line has 3. Line 5: “x” is not a number from 0 to 100, in per cent."
+    )
+    with pytest.raises(InvalidInputError, match=r"And 10 more\.$"):
+        reports_in("method,mean\n" + "A\n" * 20, {"car"}, kind=ReportedKind.BASELINE, reference="", note="")
