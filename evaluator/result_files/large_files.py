@@ -26,7 +26,7 @@ _SMALLER_PARTS_BYTES = (1024 * 1024, 128 * 1024, 32 * 1024)  # of a part with a 
 MAX_BYTES_AFTER_ERRORS = 2 * 1024 * 1024  # of a part that is tried whole once a line was wrong: they seldom come alone
 _MIN_BLOCK_BYTES, _MAX_BLOCK_BYTES = 128 * 1024, 1024 * 1024  # for one thread
 _MAX_THREADS = 4  # more don't help, and each takes address space, which the server limits
-_OTHER_LINE_ENDS_AND_TABS = (b"\r", b"\t")  # they mean warnings
+_NOT_PLAIN = (b"\r", b"\t", b"\0")  # they mean warnings, or UTF-16
 
 
 class PlainColumns(NamedTuple):
@@ -53,7 +53,7 @@ def large_bytes() -> int:
 
 def is_large_and_plain(data: bytes, limits: Limits) -> bool:
     """Whether to use the columnar reader for a file; not if it has too many lines."""
-    if len(data) < large_bytes() or not data.isascii() or any(mark in data for mark in _OTHER_LINE_ENDS_AND_TABS):
+    if len(data) < large_bytes() or not data.isascii() or any(mark in data for mark in _NOT_PLAIN):
         return False
     # Counting lines is slow, and every line has at least one byte.
     if len(data) > limits.lines_per_file and data.count(b"\n") + 1 > limits.lines_per_file:

@@ -48,7 +48,7 @@ def read_lines(data: bytes, limits: Limits, report: FileReport) -> Iterator[Line
     Returns:
         None, after reporting problems, if it is not a text file or has too many lines.
     """
-    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+    if _is_utf16(data):
         report.add(UTF16)
         return None
     if data.startswith(codecs.BOM_UTF8):
@@ -101,6 +101,13 @@ def blocks(data: bytes, size: int) -> Iterator[bytes]:
         end = data.find(b"\n", min(start + size, len(data)) - 1) + 1 or len(data)
         yield data[start:end]
         start = end
+
+
+def _is_utf16(data: bytes) -> bool:
+    """Whether a file begins with the mark of UTF-16, or with characters of ASCII, each beside a zero byte."""
+    head = data[:64]
+    has_zeros = 0 < head.count(0) == len(head) // 2 and (not any(head[::2]) or not any(head[1::2]))
+    return has_zeros or data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
 
 
 def _is_utf8(data: bytes, report: FileReport) -> bool:

@@ -193,7 +193,9 @@ class TestErrors:
 
     def test_bytes_that_are_no_text_are_found_in_their_line(self) -> None:
         assert found(Task.CLASSIFICATION, b"000001 0.5\n000002 \xff\n") == [("not_utf8", 2)]
-        assert found(Task.CLASSIFICATION, "000001 0.5\n".encode("utf-16")) == [("utf16", None)]
+        for encoding in ("utf-16", "utf-16-le", "utf-16-be"):
+            assert found(Task.CLASSIFICATION, "000001 0.5\n".encode(encoding)) == [("utf16", None)]
+        assert found(Task.DETECTION, ("000001 0.5 1 2 3 4\n" * 10_000).encode("utf-16-le")) == [("utf16", None)]
 
     def test_a_nul_byte_is_part_of_no_number(self) -> None:
         assert found(Task.CLASSIFICATION, b"000001 0.5\x00\n") == [("not_a_number", 1)]
