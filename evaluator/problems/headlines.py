@@ -121,7 +121,7 @@ def _unknown_image(found: Found, facts: Facts) -> str | None:
     if facts.unknown_images.number != found.count or (noun == "line" and (total is None or suffixes & {"png", "xml"})):
         total, noun = None, "result"  # layouts, or of several kinds
     if facts.unknown_images.misspelt == found.count:
-        subject = f"{found.count:,} {noun}s{_in_files(found)} name test images with other leading zeros or punctuation"
+        subject = f"{found.count:,} {noun}s{_in_files(found)} name test images with other zeros, punctuation or endings"
         return f"{subject}. Write identifiers as in the image set file{example_of(facts.images)}."
     looks = facts.unknown_images.looks_like(facts.images)
     is_all = total is not None and found.count >= total

@@ -37,7 +37,7 @@ class UnknownImages:
 
     Attributes:
         number: of identifiers, repeated ones included.
-        misspelt: of these, test images with other leading zeros or other punctuation.
+        misspelt: of these, test images with other leading zeros, punctuation or endings.
     """
 
     def __init__(self) -> None:

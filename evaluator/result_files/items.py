@@ -22,6 +22,7 @@ _MAX_COMPARED = 20  # identifiers of an upload: each takes some 50 ms in a test 
 _SUFFIXES = (".jpg", ".jpeg", ".png", ".xml")
 _DIVIDERS = re.compile(r"[/\\]")
 _DIGIT_OR_LETTER = re.compile(r"[0-9]|[^\W_]")
+_ENDING = re.compile(r"[_.-][A-Za-z_]{1,20}$")  # such as `_mask` of label maps
 _NEITHER = re.compile(r"[\W_]")
 
 
@@ -151,10 +152,10 @@ class Items:
         return next((one for one in (number.zfill(self._first_length), number) if one in self.images), None)
 
     def with_other_punctuation(self, identifier: str) -> str | None:
-        """Return the image of an identifier in quotation marks or without punctuation, such as `2008000123`."""
+        """Return the image of an identifier in quotation marks, without punctuation, or with an ending (`_mask`)."""
         if identifier.isalnum():
             return self._by_letters.get(identifier)
-        plain = identifier.strip("\"'")
+        plain = _ENDING.sub("", identifier.strip("\"'"))
         return plain if plain in self.images else None
 
     @cached_property

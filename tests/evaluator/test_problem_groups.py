@@ -122,19 +122,19 @@ HEADLINES: dict[str, tuple[dict[str, bytes | str], tuple[str, ...], str]] = {
     "numbers without their leading zeros": (  # as programs write that read them as numbers
         {CAR: detections("1", "2"), DOG: ONE},
         IMAGES,
-        "2 lines name test images with other leading zeros or punctuation. Write identifiers as in the image set file, "
-        "such as '000001'.",
+        "2 lines name test images with other zeros, punctuation or endings. Write identifiers as in the image set "
+        "file, such as '000001'.",
     ),
     "quotation marks, and numbers without their underscore": (  # as programs write that quote, or read numbers
         {CAR: detections('"2008_000001"', '"2010_000002"'), DOG: detections("2008000001")},
         TEST_SET_OF_2012,
-        "3 lines in 2 files name test images with other leading zeros or punctuation. Write identifiers as in the …",
+        "3 lines in 2 files name test images with other zeros, punctuation or endings. Write identifiers as in the …",
     ),
     "leading zeros that the test set does not have": (  # with six digits, as in VOC2007
         {CAR: detections("000151", "000153")},
         ("151", "153"),
-        "2 lines name test images with other leading zeros or punctuation. Write identifiers as in the image set file, "
-        "such as '151'.",
+        "2 lines name test images with other zeros, punctuation or endings. Write identifiers as in the image set "
+        "file, such as '151'.",
     ),
     "layouts are not label maps": (
         {"comp7_layout_test.xml": f"<results>{LAYOUT * 2}</results>"},
@@ -158,6 +158,12 @@ HEADLINES: dict[str, tuple[dict[str, bytes | str], tuple[str, ...], str]] = {
         | {f"comp5_test_cls/{image}.png": label_map() for image in IMAGES},
         IMAGES,
         "2 label maps are named after image files, such as '000001.jpg.png'. Name them <image>.png.",
+    ),
+    "label maps with an ending": (
+        {f"comp5_test_cls/{image}_mask.png": label_map() for image in IMAGES[:2]}
+        | {f"comp5_test_cls/{image}.png": label_map() for image in IMAGES},
+        IMAGES,
+        "2 label maps in 2 files name test images with other zeros, punctuation or endings. Write identifiers as in …",
     ),
     "a whole experiment names the folder to pack": (
         {f"exp7/{name}": "x" for name in ("config.yaml", "train.log", "model.pth")}
