@@ -1,5 +1,6 @@
 """Line formats of text files, and diagnosis of lines with a wrong number of fields."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,7 @@ CLASS = "class"
 
 # Commas last: where fields are separated by something else, numbers may have decimal commas.
 _SEPARATORS = {";": "semicolons", "|": "vertical bars", ",": "commas"}
+_ROW_NUMBER = "a row number, which must not be there (pandas: `index=False, header=False`)"
 _DETECTION_FIELDS = 6
 _WITHOUT_CONFIDENCE = 5
 
@@ -68,11 +70,13 @@ class LineFormat:
 def fields_problem(fields: Sequence[str], expected: LineFormat) -> tuple[Kind, dict[str, Any]] | None:
     """Return the kind of problem of how a line is divided into fields, and the fields of its message; None if right."""
     found: dict[str, Any] = {"format": expected}
-    separator = next((name for mark, name in _SEPARATORS.items() if _is_divided_by(mark, fields, expected)), None)
-    if separator is not None:
-        has_commas = separator != "commas" and any("," in field for field in fields)
+    mark = next((mark for mark in _SEPARATORS if _is_divided_by(mark, fields, expected)), None)
+    if mark is not None:
+        has_commas = mark != "," and any("," in field for field in fields)
         also = ", and numbers have decimal commas, which must be points" if has_commas else ""
-        return WRONG_SEPARATOR, {**found, "found": separator + also}
+        if _begins_with_row_number(_parts(mark, fields), expected):
+            also += f", after {_ROW_NUMBER}"
+        return WRONG_SEPARATOR, {**found, "found": _SEPARATORS[mark] + also}
     if len(fields) == len(expected.fields):
         return None
     without_class = fields[:-1] if fields[-1] in expected.classes else fields
@@ -86,14 +90,28 @@ def fields_problem(fields: Sequence[str], expected: LineFormat) -> tuple[Kind, d
     if expected.names_people and len(fields) == 2 and numbers[0] is not None:
         # A whole number may be the index; then the confidence is missing.
         return (CONFIDENCE_MISSING if fields[1].isdecimal() else OBJECT_INDEX_MISSING), found
-    return WRONG_NUMBER_OF_FIELDS, {**found, "hint": _hint(len(fields), expected)}
+    is_numbered = _begins_with_row_number(fields, expected)
+    hint = f" The first is {_ROW_NUMBER}." if is_numbered else _hint(len(fields), expected)
+    return WRONG_NUMBER_OF_FIELDS, {**found, "hint": hint}
 
 
 def _is_divided_by(mark: str, fields: Sequence[str], expected: LineFormat) -> bool:
     number = len(expected.fields)
     if len(fields) >= number and sum(field.endswith(mark) for field in fields[:-1]) < number - 1:
         return False
-    return number == sum(part != "" for field in fields for part in field.split(mark))
+    parts = _parts(mark, fields)
+    return len(parts) == number or _begins_with_row_number(parts, expected)
+
+
+def _parts(mark: str, fields: Sequence[str]) -> list[str]:
+    return [part for field in fields for part in field.split(mark) if part]
+
+
+def _begins_with_row_number(fields: Sequence[str], expected: LineFormat) -> bool:
+    """Whether a field too many is a number, before an image that is not only a number, or has leading zeros."""
+    if len(fields) != len(expected.fields) + 1 or not re.fullmatch("0|[1-9][0-9]{0,8}", fields[0]):
+        return False
+    return re.fullmatch(r"0[0-9]+|.*[^0-9.eE+-].*", fields[1]) is not None
 
 
 def _hint(found: int, expected: LineFormat) -> str:

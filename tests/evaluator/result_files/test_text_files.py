@@ -234,6 +234,14 @@ class TestErrors:
         assert "confidence is '0,5'" in number
         assert "3 fields, expected 2: <image> <confidence>" in fields
 
+    @pytest.mark.parametrize("mark", [",", ", ", ";", " ", "\t"])
+    def test_a_column_of_row_numbers_is_named(self, mark: str) -> None:
+        for line in ("0 000001 0.5 1 2 3 4", "17 000002 0.5 1 2 3 4"):
+            _, report = read(Task.DETECTION, line.replace(" ", mark).encode())
+            assert "a row number, which must not be there (pandas: `index=False, header=False`)" in report.problems()[0].message
+        _, report = read(Task.DETECTION, "000001 0.5 1 2 3 4 5".replace(" ", mark).encode())
+        assert "row number" not in report.problems()[0].message
+
     @pytest.mark.parametrize(
         ("identifier", "message"),
         [
