@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from vocboard.evaluator.names import Task
@@ -42,6 +43,16 @@ def find_image(identifier: str, line: int, items: Items, report: FileReport) -> 
         kind, found = image_problem(identifier, items)
         report.add(kind, line, **found)
     return image
+
+
+def column_of_image(fields: Sequence[str], items: Items) -> int:
+    """Return the column of the only image, from 1 on; 1 if that is not clear: 151 may also be another number."""
+    images = items.images
+    columns = [column for column, field in enumerate(fields, start=1) if images.is_known and field in images]
+    if len(columns) != 1:
+        return 1
+    image = fields[columns[0] - 1]
+    return 1 if image.isdecimal() and str(int(image)) == image else columns[0]
 
 
 def image_problem(identifier: str, items: Items) -> tuple[Kind, dict[str, Any]]:

@@ -10,6 +10,7 @@ from vocboard.evaluator.result_files.duplicates import FirstLines
 from vocboard.evaluator.result_files.fields import (
     check_class,
     check_confidence,
+    column_of_image,
     find_image,
     read_number,
     read_object_index,
@@ -53,7 +54,7 @@ class LineDiagnosis:
         if problem is not None:
             self._report.add(problem[0], number, **problem[1])
             return
-        column = self._column_of_image(fields)
+        column = column_of_image(fields, self._items)
         if column > 1:
             image = quoted(fields[column - 1])
             self._report.add(IMAGE_IN_ANOTHER_COLUMN, number, image=image, column=column, format=self._format)
@@ -71,15 +72,6 @@ class LineDiagnosis:
                 value = read_number(field, name, number, self._limits, self._report)
                 if value is not None and name == CONFIDENCE and self._format.confidence_range is not None:
                     check_confidence(field, value, self._format.confidence_range, number, self._report)
-
-    def _column_of_image(self, fields: Sequence[str]) -> int:
-        """Return the column of the only image, from 1 on; 1 if that is not clear: 151 may also be another number."""
-        images = self._items.images
-        columns = [column for column, field in enumerate(fields, start=1) if images.is_known and field in images]
-        if len(columns) != 1:
-            return 1
-        image = fields[columns[0] - 1]
-        return 1 if image.isdecimal() and str(int(image)) == image else columns[0]
 
     def _item(self, number: int, fields: Sequence[str]) -> int | None:
         image = find_image(fields[0], number, self._items, self._report)

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vocboard.evaluator.problems import quoted
+from vocboard.evaluator.problems.items import IMAGE_IN_ANOTHER_COLUMN
 from vocboard.evaluator.problems.text_files import EMPTY_FILE
-from vocboard.evaluator.result_files.fields import check_confidence, find_image, read_number
+from vocboard.evaluator.result_files.fields import check_confidence, column_of_image, find_image, read_number
 from vocboard.evaluator.result_files.line_format import CONFIDENCE, IMAGE, LineFormat, fields_problem
 from vocboard.evaluator.result_files.report import FileReport
 from vocboard.evaluator.result_files.text import line_count, read_lines
@@ -73,6 +74,11 @@ class InstanceSegmentationFiles(FilesByClass[Regions]):
             report.add(problem[0], number, **problem[1])
             return
         upload = self.upload
+        column = 1 if is_right else column_of_image(fields, upload.items)
+        if column > 1:
+            where = {"image": quoted(fields[column - 1]), "column": column, "format": _LINE}
+            report.add(IMAGE_IN_ANOTHER_COLUMN, number, **where)
+            return
         if image is None:
             find_image(fields[0], number, upload.items, report)
         confidence = read_number(fields[1], CONFIDENCE, number, upload.edition.limits, report)

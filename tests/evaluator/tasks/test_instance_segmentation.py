@@ -236,6 +236,7 @@ def truth(tmp_path: Path) -> GroundTruth:
         ("a 0.9 52", "rle_wrong_size"),
         ("a 0.9 " + "1" * 100_001, "rle_too_long"),
         (f"d 0.9 {GOOD}", "unknown_image"),
+        (f"0.9 a {GOOD}", "image_in_another_column"),
         (f"a x {GOOD}", "not_a_number"),
         ("a 0.9", "wrong_number_of_fields"),
     ],
