@@ -76,8 +76,7 @@ class InstanceSegmentationFiles(FilesByClass[Regions]):
         upload = self.upload
         column = 1 if is_right else column_of_image(fields, upload.items)
         if column > 1:
-            where = {"image": quoted(fields[column - 1]), "column": column, "format": _LINE}
-            report.add(IMAGE_IN_ANOTHER_COLUMN, number, **where)
+            report.add(IMAGE_IN_ANOTHER_COLUMN, number, image=quoted(fields[column - 1]), column=column, format=_LINE)
             return
         if image is None:
             find_image(fields[0], number, upload.items, report)
