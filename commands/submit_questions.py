@@ -173,8 +173,9 @@ def _check_declarations(missing: Mapping[str, Sequence[str]], types: Mapping[str
         described = [f"{_option(name)} for {', '.join(map(printable, keys))}" for name, keys in required.items()]
         raise MisuseError(f"the competitions in the archive require declarations; add {' and '.join(described)}")
     for name, keys in missing.items():  # none of them is required
+        require = "requires" if len(keys) == 1 else "require"
         say(
-            f"{', '.join(map(printable, keys))} requires {_option(name)}; without it, the result is marked as lacking "
+            f"{', '.join(map(printable, keys))} {require} {_option(name)}; without it, the result is marked as lacking "
             f"this declaration"
         )
 

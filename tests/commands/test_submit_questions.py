@@ -27,7 +27,7 @@ from vocboard.client.archive import OutgoingArchive
 from vocboard.client.connection import Connection
 from vocboard.client.resumable import ResumableUpload
 from vocboard.commands.main import main
-from vocboard.commands.submit_questions import complete
+from vocboard.commands.submit_questions import _check_declarations, complete
 
 pytestmark = [
     pytest.mark.usefixtures("own_settings"),
@@ -221,3 +221,8 @@ def test_options_declare_what_the_edition_defines(site: Site, street: str, tmp_p
         {"training_data": "Ours.", "parameters": 30.0, "ms_per_image": 3.5},
         {"training_data": "Ours.", "parameters": 7.5},
     ]
+
+
+def test_several_competitions_require(capsys: pytest.CaptureFixture[str]) -> None:
+    _check_declarations({"flickr_images": ["comp2", "comp4"]}, {})
+    assert "comp2, comp4 require --flickr-images; without" in capsys.readouterr().err
