@@ -68,20 +68,14 @@ def confirm(session: Session, *, user: User, secret: str, keep: WebSession | Non
 
     Raises:
         InvalidLinkError: the link is not valid, or belongs to another account.
-        ConflictError: as `change`, or a deleted account had the mailbox.
+        ConflictError: as `change`.
         LimitedError: too many new accounts have addresses of its domain.
     """
     email = links.new_address(session, secret, user)
     stored = links.use(session, secret, LinkPurpose.CHANGE_ADDRESS)
     _lock(session, email)
     registration.check_room(session, email, settings)
-    change(session, user=stored, email=email, site=settings.public_url, actor=stored, keep=keep)
-    # After `change`, which finds an account that is being deleted at the same time.
-    if removal.deleted_with(session, stored.mailbox, settings) is not None:
-        raise ConflictError(
-            "An account with this mailbox was deleted. Its quota and bans are for a new registration with it, so "
-            "no other account can have it. Use another address."
-        )
+    change(session, user=stored, email=email, settings=settings, actor=stored, keep=keep)
 
 
 def change(
@@ -89,7 +83,7 @@ def change(
     *,
     user: User,
     email: str,
-    site: str,
+    settings: Settings,
     actor: User | None = None,
     keep: WebSession | None = None,
 ) -> None:
@@ -101,7 +95,8 @@ def change(
         keep: a session to keep.
 
     Raises:
-        ConflictError: another account has the address, or another spelling of it.
+        ConflictError: another account has the address, or another spelling of it, or a deleted one had.
+        UnsafeSettingsError: as `removal.deleted_with`.
     """
     _lock(session, email)
     other = queries.confirmed_account_of_mailbox(session, mailbox(email))
@@ -118,8 +113,14 @@ def change(
     ended = delete(WebSession).where(WebSession.user_id == user.id)
     session.execute(ended.where(WebSession.id != keep.id) if keep else ended)
     session.flush()
-    outbox.put(session, to=old, template="address-changed", site=site)
+    outbox.put(session, to=old, template="address-changed", site=settings.public_url)
     audit.record(session, actor=actor, action="user.change_address", subject=user)
+    # Last: it finds an account that is being deleted at the same time.
+    if removal.deleted_with(session, user.mailbox, settings) is not None:
+        raise ConflictError(
+            "An account with this mailbox was deleted. Its quota and bans are for a new registration with it, so "
+            "no other account can have it. Use another address."
+        )
 
 
 def _follow(session: Session, user: User, email: str) -> None:

@@ -25,8 +25,8 @@ from vocboard.app.settings import Settings
 
 WHERE_TO_RUN = (
     "With docker compose, commands that read or write files of the server (import-truth, prune, move-archives, "
-    "export-challenge, import-challenge), create-user, confirm-user, delete-user, doctor and rotate-secret-key run in "
-    "the service web, "
+    "export-challenge, import-challenge), create-user, confirm-user, change-address, delete-user, doctor and "
+    "rotate-secret-key run in the service web, "
     "rotate-worker-key in worker, backup, list-backups and restore in backup, all others in migrate: "
     "docker compose run --rm web vocboard admin ..."
 )

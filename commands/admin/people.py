@@ -173,7 +173,7 @@ def unlink_identity(at: Transaction) -> None:
 @ACTIONS.changes("email", "new_email")
 def change_address(at: Transaction) -> None:
     """Change a user's email address without a link; ends the user's sessions, and the old one gets an email."""
-    addresses.change(at.session, user=at.person, email=valid_email(at.arguments.new_email), site=at.site)
+    addresses.change(at.session, user=at.person, email=valid_email(at.arguments.new_email), settings=at.settings)
 
 
 @ACTIONS.runs("email")

@@ -72,7 +72,7 @@ def test_admission_by_domain_follows_the_confirmed_address(embedded_site: Site, 
             assert begin_upload(client).status_code == before, email  # not confirmed yet
             with embedded_site.writing() as session:
                 person = session.get_one(User, person.id)
-                addresses.change(session, user=person, email=email, site="https://site.example", actor=person)
+                addresses.change(session, user=person, email=email, settings=embedded_site.settings, actor=person)
             assert begin_upload(client).status_code == status, email
             assert (client.get(PATH).status_code == 404) == (status == 404), email
     if visibility is Visibility.PUBLIC:

@@ -141,7 +141,7 @@ def test_sessions_end_as_the_email_to_the_old_address_says_also_if_operators_cha
         ada = make_user(session)
     with signed_in(embedded_site, ada.email) as client:
         with embedded_site.writing() as session:
-            addresses.change(session, user=session.get_one(User, ada.id), email=NEW, site="https://voc.example")
+            addresses.change(session, user=session.get_one(User, ada.id), email=NEW, settings=embedded_site.settings)
         assert "All other sessions were signed out" in the_mail(embedded_site, ada.email)
         assert client.get("/account").status_code == 303
 
