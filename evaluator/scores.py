@@ -91,7 +91,7 @@ class ClassDetails:
     """Counts behind one class's score.
 
     Attributes:
-        positives: number of positives, without difficult ones.
+        positives: number of positives, without difficult ones unless the metric that ranks counts them.
         results: number of results: lines of the file, ranked items, parts of layouts.
         difficult: number of results that were ignored because they match difficult objects.
         final_recall: recall at the last rank; NaN without positives.

@@ -56,11 +56,11 @@ def _rows(scores: CompetitionScores, bootstrap: Bootstrap | None) -> Iterator[tu
 
 
 def _positives(measure: Measure, scores: CompetitionScores, name: str) -> int | str:
-    """Return the positives of a class for a metric; empty if difficult objects count, which the counts leave out."""
+    """Return the positives of a class for a metric; empty if either it or the one that ranks counts difficult objects."""
     if measure.objects is not None:
         return measure.objects[name]
-    with_difficult = measure.metric is Metric.AVERAGE_PRECISION_WITH_DIFFICULT
-    return "" if with_difficult else scores.details[name].positives
+    one, other = (each.metric is Metric.AVERAGE_PRECISION_WITH_DIFFICULT for each in (measure, scores.primary))
+    return scores.details[name].positives if one == other else ""
 
 
 def exact(value: float) -> str:

@@ -93,7 +93,8 @@ class RankedScorer(Scorer[SomeTruth], Generic[SomeTruth, SomeClass]):
     ) -> CompetitionScores:
         """Score the classes entered.
 
-        Curves and counts are those of the edition's overlap, or that of the primary metric if it has its own.
+        Curves and counts are those of the edition's overlap, or that of the primary metric if it has its own. They have
+        difficult objects if that counts them.
         """
         competition, rules = entry.competition, entry.competition.rules
         evidence = self.evidence(entry, truth, edition, public, label_maps)
@@ -106,7 +107,8 @@ class RankedScorer(Scorer[SomeTruth], Generic[SomeTruth, SomeClass]):
             ranked = _ranked(metric, evidence, edition, competition) if metric in evidence.others else classes
             return Measure(metric, {name: score_of(each) for name, each in self._values(metric, ranked).items()})
 
-        judgements = {name: ranked.judged().judgement for name, ranked in classes.items()}
+        with_difficult = rules.metric is Metric.AVERAGE_PRECISION_WITH_DIFFICULT
+        judgements = {name: each.judged(with_difficult=with_difficult).judgement for name, each in classes.items()}
         has_curves = TASKS[competition.task].has_curves
         numbers = {name: self.numbers(entry, name, ranked) for name, ranked in classes.items()}
         return CompetitionScores(
@@ -115,7 +117,7 @@ class RankedScorer(Scorer[SomeTruth], Generic[SomeTruth, SomeClass]):
             primary=measure(rules.metric),
             secondary=tuple(measure(metric) for metric in rules.secondary),
             details={
-                name: judgement.details(results=numbers[name][0], difficult=numbers[name][1])
+                name: judgement.details(results=numbers[name][0], difficult=0 if with_difficult else numbers[name][1])
                 for name, judgement in judgements.items()
             },
             curves={name: _curve(ranked) or judgements[name].curve() for name, ranked in classes.items() if has_curves},

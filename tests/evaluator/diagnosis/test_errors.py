@@ -24,6 +24,7 @@ from vocboard.evaluator.ground_truth import DetectionTruth
 from vocboard.evaluator.image_sets import ImageSet
 from vocboard.evaluator.reading.results import read_results
 from vocboard.evaluator.results import Detections, Entry
+from vocboard.evaluator.scores import Curve
 from vocboard.evaluator.tasks.detection.scoring import DetectionScorer
 
 FIXES = (None, *ERRORS, MISSED, FALSE_POSITIVES, FALSE_NEGATIVES)
@@ -75,7 +76,8 @@ def test_the_score_without_fixing_is_the_one_that_ranks(metric: Metric, seed: in
     entry = Entry(replace(competition, rules=replace(competition.rules, metric=metric)), CLASSES, content)
     diagnosed = diagnose(entry, truth, edition)
     assert diagnosed is not None
-    expected = DetectionScorer().score(entry, truth, edition, ImageSet(tuple("abcd")), None).primary
+    scores = DetectionScorer().score(entry, truth, edition, ImageSet(tuple("abcd")), None)
+    expected = scores.primary
     score = WhatIf(diagnosed, entry.competition.rules).score()
     assert score.metric is expected.metric is metric
     np.testing.assert_allclose(list(score.per_class.values()), list(expected.per_class.values()), atol=1e-12)
@@ -83,6 +85,11 @@ def test_the_score_without_fixing_is_the_one_that_ranks(metric: Metric, seed: in
     if metric is Metric.AVERAGE_PRECISION_WITH_DIFFICULT:
         positives = {name: len(rows) for name, rows in objects.items()}
     assert {name: len(each.objects) for name, each in diagnosed.classes.items()} == positives
+    assert {name: details.positives for name, details in scores.details.items()} == positives
+    for name, each in diagnosed.classes.items():
+        curve = scores.curves[name]
+        assert isinstance(curve, Curve)
+        np.testing.assert_array_equal(curve.precision, each.judgement.curve().precision)
 
 
 def rows_of_golden() -> tuple[
