@@ -560,7 +560,10 @@ def _repeatable(opened: _Opened, received: StreamedForm, sha256: str) -> Repeata
         return None
     fields = {name: values for name, values in received.fields.items() if name not in NOT_SUBMITTED}
     archive = sha256 if opened.upload_id is None else f"upload {opened.upload_id}"
-    return RepeatableRequest(opened.key, idempotency.request_sha256(asdict(opened.sent.destination), fields, archive))
+    target = asdict(opened.sent.destination)
+    if opened.sent.refuses_incomplete:
+        target["refuses_incomplete"] = True
+    return RepeatableRequest(opened.key, idempotency.request_sha256(target, fields, archive))
 
 
 def _says_yes(received: StreamedForm, field: str) -> bool:

@@ -61,10 +61,17 @@ def client(site: Site, user: User) -> Iterator[httpx.Client]:
 
 
 def submit(
-    client: httpx.Client, challenge: Challenge, key: str = KEY, archive: bytes = RESULTS, **fields: str
+    client: httpx.Client,
+    challenge: Challenge,
+    key: str = KEY,
+    archive: bytes = RESULTS,
+    *,
+    require_all_classes: bool = False,
+    **fields: str,
 ) -> httpx.Response:
     return client.post(
         f"/api/v1/challenges/{challenge.slug}/submissions",
+        params={"require_all_classes": True} if require_all_classes else {},
         data={"method_name": "Method", **fields},
         files={"archive": ("results.tar.gz", archive)},
         headers={"Idempotency-Key": key} if key else {},
@@ -90,6 +97,7 @@ def test_the_same_key_with_something_else_is_refused(site: Site, client: httpx.C
         submit(client, challenge, archive=OTHERS),
         submit(client, challenge, method_name="Another method"),
         submit(client, challenge, publish="true"),
+        submit(client, challenge, require_all_classes=True),
     ):
         assert answer.status_code == 422
         assert answer.json()["code"] == "idempotency_key_reused"
