@@ -56,7 +56,7 @@ def _rows(scores: CompetitionScores, bootstrap: Bootstrap | None) -> Iterator[tu
 
 
 def _positives(measure: Measure, scores: CompetitionScores, name: str) -> int | str:
-    """Return the positives of a class for a metric; empty if either it or the one that ranks counts difficult objects."""
+    """Return the positives of a class for a metric; empty if it or the one that ranks counts more objects."""
     if measure.objects is not None:
         return measure.objects[name]
     one, other = (each.metric is Metric.AVERAGE_PRECISION_WITH_DIFFICULT for each in (measure, scores.primary))

@@ -19,6 +19,7 @@ D. Wilhelm, "Inference for Ranks with Applications to Mobility across Neighbourh
 Countries", Review of Economic Studies 2024.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -270,7 +271,9 @@ def _pairs(
         deviation = np.abs(drawn_difference - difference[place, others][:, None])[varies]
         ratio = deviation / error[place, others][varies, None]
         np.maximum(most, ratio.max(axis=0, initial=0.0), out=most)
-    largest[defined], critical = most, np.quantile(most, level)
+    largest[defined] = most
+    rank = math.ceil(level * (len(most) + 1)) - 1  # no interpolation, so that p-values are at most 1 - level beyond it
+    critical = np.sort(most)[min(rank, len(most) - 1)]
     margin = ERROR_ALLOWANCE * student_quantile(np.full_like(freedom, critical), freedom) * error
     margin[(freedom < MIN_COUNTING_IMAGES) & (error > MIN_ERROR)] = np.nan
     margin[(error <= MIN_ERROR) & (np.abs(difference) > MIN_ERROR)] = np.nan  # other than of equal results

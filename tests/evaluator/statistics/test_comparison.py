@@ -105,10 +105,9 @@ def test_equal_results_do_not_differ_and_share_their_rank() -> None:
 def test_a_pair_differs_exactly_if_its_corrected_p_value_is_small() -> None:
     for seed in range(20):
         random = np.random.default_rng(seed)
-        scores = {str(n): noisy(random.normal(0.5, 0.02), random.normal(0, 0.01, 999)) for n in range(6)}
+        scores = {str(n): noisy(random.normal(0.5, 0.02), random.normal(0, 0.01, 100 + seed)) for n in range(12)}
         for each in compare(scores).differences.values():
-            if not 0.049 <= each.p_value <= 0.052:  # of 999 replicates
-                assert each.is_significant == (each.p_value <= 0.05)
+            assert each.is_significant == (each.p_value <= 0.05)
 
 
 def plain_critical_value(scores: dict[str, ReplicatedScore]) -> float:
@@ -122,7 +121,7 @@ def plain_critical_value(scores: dict[str, ReplicatedScore]) -> float:
             deviation = (one.replicates[replicate] - other.replicates[replicate]) - (one.score - other.score)
             deviations.append(abs(deviation) / error)
         largest.append(max(deviations))
-    return float(np.quantile(largest, 0.95))
+    return sorted(largest)[math.ceil(0.95 * (len(largest) + 1)) - 1]
 
 
 def test_intervals_are_those_of_a_plain_max_t_method() -> None:
