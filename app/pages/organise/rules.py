@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from vocboard.app.accounts.people import written_addresses
-from vocboard.app.challenges.editions import edition_of, offered_editions, own_edition
+from vocboard.app.challenges.editions import chosen_edition, edition_of, offered_editions, own_edition
 from vocboard.app.challenges.models import (
     MAIN_PHASE,
     Admission,
@@ -29,10 +29,14 @@ from vocboard.app.challenges.queries import challenge_as_it_is, lock_challenge
 from vocboard.app.challenges.rules import (
     DATES,
     MAX_DESCRIPTION_LENGTH,
+    MAX_PHASE_TITLE_LENGTH,
     AdmissionQuestion,
     ChallengeRules,
     DataLink,
     PhaseRules,
+    check_phase_rules,
+    check_rules,
+    check_slug,
     rules_of,
 )
 from vocboard.app.errors import ConflictError, InvalidInputError, ServiceError
@@ -351,8 +355,11 @@ def _within(form: Typed, challenge: Challenge) -> Typed:
     return whole_form | {name: form[name] for name in ("section", "read", "preview", *SECTIONS[form["section"]])}
 
 
-def rules_in(form: Typed) -> ChallengeRules:
+def rules_in(form: Typed, *, is_new: bool = False) -> ChallengeRules:
     """Return what the fields mean.
+
+    Args:
+        is_new: whether the form also has the name and the edition of a new challenge.
 
     Raises:
         InvalidInputError: with every field that is not what it should be.
@@ -382,7 +389,13 @@ def rules_in(form: Typed) -> ChallengeRules:
         **_phase_fields(form, wrong, zone),
     )
     if wrong:
-        raise InvalidInputError(wrong)
+        checks, edition = FieldChecks(), None
+        if is_new:
+            check_slug(checks, form["slug"])
+            own = form["edition_text"] or None
+            edition = chosen_edition(checks, "" if own else form["edition"], own)
+        check_rules(checks, rules, edition)
+        raise InvalidInputError(checks.messages | wrong)
     return rules
 
 
@@ -418,7 +431,10 @@ def _phase_rules_in(form: Typed, challenge: Challenge) -> PhaseRules:
     wrong: dict[str, str] = {}
     rules = PhaseRules(**_phase_fields(form, wrong, _zone_in(form, challenge)))
     if wrong:
-        raise InvalidInputError(wrong)
+        checks = FieldChecks()
+        checks.line("title", form["title"], max_length=MAX_PHASE_TITLE_LENGTH, required=True)
+        check_phase_rules(checks, rules, None)
+        raise InvalidInputError(checks.messages | wrong)
     return rules
 
 
@@ -439,7 +455,7 @@ def create_challenge(
         return _preview(request, form, None)
     own = form["edition_text"] or None
     try:
-        rules = rules_in(form)
+        rules = rules_in(form, is_new=True)
         edition = "" if own else form["edition"]
         with database.writing() as session:
             challenge = challenge_changes.create(

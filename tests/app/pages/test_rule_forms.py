@@ -200,6 +200,25 @@ def test_sizes_of_data_are_whole_numbers_and_empty_rows_are_left_out(embedded_si
     assert caught.value.fields == {"data_links": "Link 1, size: Give the number of bytes."}
 
 
+def test_all_errors_are_listed_also_if_some_fields_cannot_be_read(embedded_site: Site) -> None:
+    with embedded_site.writing() as session:
+        organiser = make_organiser(session)
+        challenge = make_challenge(session, organiser=organiser)
+        page, email = f"/organise/{challenge.slug}", organiser.email
+    typed = {"quota_days": "a week", "opens_at": "2026-03-02T12:00", "closes_at": "2026-03-01T12:00", "team_size": "0"}
+    phase = {"quota_days", "closes_at", "title"}
+    with signed_in(embedded_site, email) as client:
+        for address, expected in (
+            ("/organise/new", {*phase, "slug", "edition", "team_size"}),
+            (f"{page}/edit", {*phase, "team_size"}),
+            (f"{page}/new-phase", phase),
+        ):
+            refused = send_form(client, address, **typed | {"edition": "VOC2004", "competitions": "comp1"})
+            assert refused.status_code == 422
+            found = re.findall(r'id="(\w+)-wrong"', refused.text)
+            assert set(found) == expected, address
+
+
 def test_a_new_phase_takes_the_rules_of_the_last_one_but_not_its_dates(embedded_site: Site) -> None:
     with embedded_site.writing() as session:
         organiser = make_organiser(session)
