@@ -7,7 +7,7 @@ import json
 import logging
 import math
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC
 from functools import singledispatch
 from http import HTTPStatus
@@ -104,6 +104,10 @@ ErrorPage = Callable[[Request, ProblemDetails], Awaitable[Response]]  # the page
 _DETAILS = {
     HTTPStatus.NOT_FOUND: "This page does not exist. The link may be old.",
     HTTPStatus.METHOD_NOT_ALLOWED: "This address does not accept this kind of request. To send a form, open its page.",
+}
+_OF_PROGRAMS = {
+    HTTPStatus.NOT_FOUND: "There is nothing at this address. /api/docs lists all operations.",
+    HTTPStatus.METHOD_NOT_ALLOWED: "This address does not accept this method. The header Allow names others.",
 }
 
 
@@ -211,6 +215,8 @@ async def render(request: Request, error: Exception, error_page: ErrorPage) -> R
         if allowed:  # not a static file
             error.headers = {"Allow": ", ".join(sorted(allowed | ({"HEAD"} if "GET" in allowed else set())))}
     details = details_of(error)
+    if request.url.path.startswith("/api/") and details.detail in _DETAILS.values():
+        details = replace(details, detail=_OF_PROGRAMS[HTTPStatus(details.status)])
     note_refusal(request, [details.code])
     if wants_json(request):
         return _Json(details.as_json(), details.status, dict(details.headers))

@@ -38,6 +38,7 @@ def test_programs_get_problem_details(embedded_site: Site, method: str, path: st
     assert details["type"] == f"urn:vocboard:error:{code}"
     assert details["title"]
     assert details["detail"]
+    assert "page" not in details["detail"] or "page=" in path
 
 
 def test_all_methods_of_an_address_are_named_where_another_is_refused(embedded_site: Site) -> None:
