@@ -13,7 +13,7 @@ from vocboard.app.audit import service as audit
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.challenges.phases import lock_to_change
 from vocboard.app.database import now
-from vocboard.app.errors import NotFoundError
+from vocboard.app.errors import ConflictError, NotFoundError
 from vocboard.app.forms import FieldChecks
 
 MAX_QUESTION_LENGTH, MAX_ANSWER_LENGTH = 5_000, 20_000
@@ -47,17 +47,30 @@ def ask(session: Session, *, challenge: Challenge, user: User, text: str) -> Que
     return question
 
 
+def state_of(question: Question) -> str:
+    """Return what is another text once the answer, or who sees it, has changed."""
+    return f"{question.answered_at} {question.is_public}"
+
+
 def answer(
-    session: Session, *, challenge: Challenge, user: User, question_id: uuid.UUID, text: str, public: bool
+    session: Session,
+    *,
+    challenge: Challenge,
+    user: User,
+    question_id: uuid.UUID,
+    text: str,
+    public: bool,
+    before: str | None = None,
 ) -> Question:
     """Answer a question, or change its answer, or who sees it. The asker is told of an answer that is new or changed.
 
     Args:
         challenge: from `get_organised`.
         public: whether everyone who can see the challenge sees question and answer, without the asker's name.
+        before: `state_of` the question for which this was written; None to replace any answer.
 
     Raises:
-        ConflictError: the challenge is archived.
+        ConflictError: the challenge is archived, or the question has been answered meanwhile.
         InvalidInputError: for `text`.
         NotFoundError: the challenge has no such question.
     """
@@ -66,6 +79,11 @@ def answer(
     text = _checked(text, MAX_ANSWER_LENGTH)
     if (question.answer, question.is_public) == (text, public):
         return question
+    if before not in {None, state_of(question)}:
+        raise ConflictError(
+            "This was answered since you opened the page, so nothing was saved. If you save again, what you have typed "
+            "replaces the answer."
+        )
     is_new = question.answer != text
     question.answer, question.is_public = text, public
     if is_new:

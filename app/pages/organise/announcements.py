@@ -85,10 +85,11 @@ def answer(
     *,
     text: Annotated[str, Form()] = "",
     public: Annotated[bool, Form()] = False,
+    read: Annotated[str | None, Form()] = None,
 ) -> Response:
     """Answer a question, or change its answer."""
     try:
-        organised.change(asking.answer, question_id=question_id, text=text, public=public)
+        organised.change(asking.answer, question_id=question_id, text=text, public=public, before=read)
     except REFUSALS as error:
         return _questions_page(organised, error, question_id, text=text, public=public)
     return go_to(f"/organise/{organised.slug}/questions", done="answered")
@@ -160,4 +161,5 @@ def _questions_page(
         refused=question_id,
         typed=typed,
         max_length=asking.MAX_ANSWER_LENGTH,
+        state_of=asking.state_of,
     )

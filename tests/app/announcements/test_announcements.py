@@ -326,6 +326,26 @@ def test_people_announce_ask_and_answer_in_forms(embedded_site: Site, organiser:
         assert "Yes, <em>but</em>" in ada.get("/challenges/spring/questions").text
 
 
+def test_an_answer_that_was_given_meanwhile_is_only_replaced_on_purpose(embedded_site: Site, organiser: User) -> None:
+    with embedded_site.writing() as session:
+        challenge = session.scalars(select(Challenge)).one()
+        question = Question(challenge_id=challenge.id, user_id=make_user(session).id, text="May I use COCO?")
+        session.add(question)
+    page = "/organise/spring/questions"
+    action = f"{page}/{question.id}/answer"
+    with signed_in(embedded_site, organiser.email) as olga:
+        [read] = html.fromstring(olga.get(page).text).xpath('//input[@name="read"]/@value')
+        send_form(olga, page, action, text="Yes", public="true", read=read)
+        for text in ("No", "No, never"):
+            refused = send_form(olga, page, action, text=text, public="true", read=read)
+            shown = html.fromstring(refused.text)
+            assert refused.status_code == 409
+            assert shown.xpath("//textarea")[0].text.strip() == text
+            assert shown.xpath('string(//p[b="Answer"]/following-sibling::div)').strip() == "Yes"
+        [read] = shown.xpath('//input[@name="read"]/@value')
+        assert send_form(olga, page, action, text="No", public="true", read=read).status_code == 303
+
+
 def test_a_refused_answer_or_correction_is_shown_on_its_page_of_the_list(embedded_site: Site, organiser: User) -> None:
     with embedded_site.writing() as session:
         challenge = session.scalars(select(Challenge)).one()
