@@ -268,6 +268,12 @@ def _fraction(field: str, text: str, wrong: dict[str, str]) -> float | None:
         return None
 
 
+def _check_zone(form: Typed, wrong: dict[str, str]) -> None:
+    zones = [zone for zone, _ in ZONES]
+    if form["zone"] not in zones:
+        wrong["zone"] = f"Choose one of these: {', '.join(zones)}."
+
+
 def choices(edition: Edition) -> dict[str, Any]:
     """Return what the fields of a phase offer, by the names of templates/organise/phase_fields.html."""
     return {
@@ -352,7 +358,8 @@ def _within(form: Typed, challenge: Challenge) -> Typed:
     if form["section"] not in SECTIONS:
         return form
     whole_form = form_of(challenge, anywhere_on_earth=form["zone"] == EARTH_ZONE)
-    return whole_form | {name: form[name] for name in ("section", "read", "preview", *SECTIONS[form["section"]])}
+    own = ("section", "read", "preview", "zone", *SECTIONS[form["section"]])
+    return whole_form | {name: form[name] for name in own}
 
 
 def rules_in(form: Typed, *, is_new: bool = False) -> ChallengeRules:
@@ -367,6 +374,7 @@ def rules_in(form: Typed, *, is_new: bool = False) -> ChallengeRules:
     wrong: dict[str, str] = {}
     is_on_earth = form["zone"] == EARTH_ZONE
     zone = formats.ANYWHERE_ON_EARTH if is_on_earth else UTC
+    _check_zone(form, wrong)
     rules = ChallengeRules(
         **{name: form[name] for name in TEXTS},
         data_links=_data_links(form, wrong),
@@ -429,6 +437,8 @@ def _phase_rules_in(form: Typed, challenge: Challenge) -> PhaseRules:
         InvalidInputError: with every field that is not what it should be.
     """
     wrong: dict[str, str] = {}
+    if form["zone"]:
+        _check_zone(form, wrong)
     rules = PhaseRules(**_phase_fields(form, wrong, _zone_in(form, challenge)))
     if wrong:
         checks = FieldChecks()
@@ -505,7 +515,7 @@ def new_phase_page(organised: Organised) -> Response:
     rules = PhaseRules(
         **{**dict(last), "opens_at": last.closes_at, "closes_at": None, "freeze": freeze, "freezes_at": None}
     )
-    return _phase_form(organised, None, OF_A_NEW_PHASE | as_typed(rules, zone_of(challenge)))
+    return _phase_form(organised, None, OF_A_NEW_PHASE | as_typed(rules, zone_of(challenge)) | _zone_of_form(challenge))
 
 
 @router.post("/{slug}/new-phase", dependencies=[Depends(protect_form)])
@@ -571,9 +581,13 @@ def remove_phase(organised: Organised, key: str) -> Response:
 
 def _form_of_phase(challenge: Challenge, phase: Phase) -> Typed:
     """Return the form that says what a further phase's rules are now."""
-    form = OF_A_NEW_PHASE | as_typed(phase.rules, zone_of(challenge)) | {"title": phase.title}
-    form["zone"] = EARTH_ZONE if challenge.anywhere_on_earth else UTC_ZONE
+    form = OF_A_NEW_PHASE | as_typed(phase.rules, zone_of(challenge)) | _zone_of_form(challenge)
+    form["title"] = phase.title
     return form | {"read": _tag(form, form)}
+
+
+def _zone_of_form(challenge: Challenge) -> Typed:
+    return {"zone": EARTH_ZONE if challenge.anywhere_on_earth else UTC_ZONE}
 
 
 def _zone_in(form: Typed, challenge: Challenge) -> tzinfo:

@@ -139,6 +139,7 @@ def test_dates_that_were_typed_before_the_time_zone_changed_stay(embedded_site: 
 
         phase_page = page.replace("edit", "phases/late")
         title, phase = fields(client.get(page).text, "what"), fields(client.get(phase_page).text)
+        new_phase = fields(client.get(page.replace("edit", "new-phase")).text)
         assert send_form(client, page, section="when", zone="aoe", closes_at="2027-02-01T00:00").status_code == 303
         status, shown = sent(page, title)
         assert status == 409
@@ -146,8 +147,16 @@ def test_dates_that_were_typed_before_the_time_zone_changed_stay(embedded_site: 
         status, shown = sent(phase_page, phase | {"title": "New"})
         assert status == 409
         assert sent(phase_page, fields(shown))[0] == 303
+        new_phase |= {"key": "new", "title": "New", "closes_at": "2027-03-01T00:00", "competitions": "comp1"}
+        status, shown = sent(page.replace("edit", "new-phase"), new_phase | {"zone": "cet"})
+        assert status == 422
+        assert "Choose one of these: utc, aoe." in shown
+        assert send_form(client, page, section="when", zone="cet", closes_at="2027-02-01T00:00").status_code == 422
+        assert sent(page.replace("edit", "new-phase"), new_phase)[0] == 303
     with embedded_site.database.reading() as session:
-        assert phase_named(challenge_with_phases(session, challenge.id), "late").rules.closes_at == START
+        found = challenge_with_phases(session, challenge.id)
+        assert phase_named(found, "late").rules.closes_at == START
+        assert phase_named(found, "new").rules.closes_at == datetime(2027, 3, 1, tzinfo=UTC)
 
 
 def test_a_draft_is_opened_after_its_page_was_seen_as_participants_see_it(embedded_site: Site) -> None:
