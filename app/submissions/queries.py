@@ -166,7 +166,10 @@ def edition_of_submission(submission: Submission) -> Edition:
 
 
 def disqualified_twin(session: Session, submission: Submission) -> Submission | None:
-    """Return a disqualified submission to the challenge of the same method, or of the same people and content."""
+    """Return a disqualified submission to the challenge of the same method, or of the same people and content.
+
+    A rehearsal is none: it was never on a leaderboard.
+    """
     people = select(SubmissionPerson.user_id).where(SubmissionPerson.submission_id == submission.id)
     of_people = select(SubmissionPerson.submission_id).where(SubmissionPerson.user_id.in_(people))
     is_same = or_(
@@ -178,6 +181,7 @@ def disqualified_twin(session: Session, submission: Submission) -> Submission | 
         .where(
             Submission.challenge_id == submission.challenge_id,
             Submission.state == State.DISQUALIFIED,
+            Submission.is_rehearsal.is_(False),
             Submission.id != submission.id,
             is_same,
         )

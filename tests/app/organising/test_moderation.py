@@ -63,6 +63,12 @@ def test_the_same_results_in_another_archive_do_not_come_back_either(case: Case)
         case.publish(again)
 
 
+def test_a_disqualified_rehearsal_does_not_keep_the_method_off_leaderboards(case: Case) -> None:
+    rehearsal = case.scored("Rehearsed", is_rehearsal=True, archive_sha256="a" * 64)
+    case.do(disqualify, submission_id=rehearsal, reason=REASON)
+    case.publish(case.scored("Rehearsed", archive_sha256="a" * 64))
+
+
 def test_another_persons_copy_is_not_disqualified_with_it(case: Case) -> None:
     other = case.backend.user()
     copy = case.scored("Original", other, archive_sha256=case.row.archive_sha256)
