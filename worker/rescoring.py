@@ -84,7 +84,7 @@ def step(process: Process, claim: Claim) -> None:
         if rescore is None or not queue.needs_step(session, rescore, VERSION):
             jobs.finish(session, claim)
             return
-        if rescore.scoring_id is None and switch.fail_if_unusable(session, rescore):
+        if switch.fail_if_unusable(session, rescore):
             done = _state_of(rescore)
         elif rescore.scoring_id is None or rescore.evaluator_version != VERSION:
             queue.begin(session, rescore, VERSION)

@@ -31,11 +31,17 @@ LOST = "This submission could not be evaluated again, as all others were. The or
 
 
 def fail_if_unusable(session: Session, rescore: Rescore) -> bool:
-    """End a re-score that has not begun if its ground truth cannot be scored with; return whether it was ended.
+    """End a re-score of a withdrawn submission, or one that has not begun with ground truth that cannot be scored with.
 
     If it was started with the upload of the ground truth, that is only known after the import.
+
+    Returns:
+        Whether it was ended.
     """
-    if rescore.changes_edition or rescore.submission_id is not None:
+    if queue.is_withdrawn(session, rescore):
+        _fail(session, rescore, "The submission was withdrawn.")
+        return True
+    if rescore.scoring_id is not None or rescore.changes_edition or rescore.submission_id is not None:
         return False
     challenge = challenge_queries.challenge_as_it_is(session, rescore.challenge_id)
     version = session.get_one(GroundTruthVersion, rescore.ground_truth_version_id)

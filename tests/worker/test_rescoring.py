@@ -28,6 +28,7 @@ from tests.support.rescoring import (
     work,
 )
 from tests.support.services import REAL
+from vocboard.app.accounts.models import User
 from vocboard.app.audit.models import AuditEvent
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion, Scoring, TruthState
 from vocboard.app.challenges.queries import challenge_with_phases
@@ -38,7 +39,7 @@ from vocboard.app.evaluations.models import Evaluation
 from vocboard.app.leaderboards.board import Board
 from vocboard.app.leaderboards.models import Rescore, RescoreState
 from vocboard.app.organising import archiving, moderation
-from vocboard.app.participating import publishing
+from vocboard.app.participating import publishing, withdrawing
 from vocboard.app.rescores import queries, service, switch
 from vocboard.app.rescores.queries import attention
 from vocboard.app.rescores.report import truth_changes
@@ -376,6 +377,22 @@ def test_one_submission_is_evaluated_again(backend: Backend) -> None:
     assert (current.submission_id, current.scoring_id) == (chosen, rescore(backend, started.id).scoring_id)
     assert backend.submission(other).current_evaluation_id == untouched
     assert [one.method for one in board(backend, challenge).corrections] == ["Method 000"]
+
+
+@pytest.mark.parametrize("is_ready", [False, True])
+def test_an_evaluation_of_one_ends_when_its_submission_is_withdrawn(backend: Backend, is_ready: bool) -> None:
+    challenge = backend.challenge()
+    (chosen,) = submit_scored(backend, challenge, 1)
+    with backend.database.writing() as session:
+        _, started = service.evaluate_again(session, submission_id=chosen, user=administrator(backend))
+    if is_ready:
+        work(backend)
+    with backend.database.writing() as session:
+        owner = session.get_one(User, session.get_one(Submission, chosen).user_id)
+        withdrawing.withdraw(session, submission_id=chosen, user=owner)
+    work(backend)
+    ended = rescore(backend, started.id)
+    assert (ended.state, ended.failure) == (RescoreState.FAILED, "The submission was withdrawn.")
 
 
 def test_a_failed_submission_is_queued_again(backend: Backend) -> None:
