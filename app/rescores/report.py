@@ -284,12 +284,18 @@ def _number_elsewhere(session: Session, rescore: Rescore) -> int | None:
 def truth_changes(session: Session, challenge: Challenge, version: GroundTruthVersion) -> dict[str, Any]:
     """Return how the images, and the classes that have objects, differ from those of the current version.
 
-    Classes are compared in each image set of each task that both versions can score: a class without objects in the
-    test set has lost its scores, whatever the other image sets of the tree have of it.
+    Only tasks of competitions count that are scored with it. Classes are compared in each image set of each of these
+    that both versions can score: a class without objects in the test set has lost its scores, whatever the other image
+    sets of the tree have of it.
     """
     current = truth_of_scoring(session, phase_with_id(challenge, version.phase_id).scoring_id) or version
-    after = images_of_version(session, version.id) or {}
-    before = images_of_version(session, current.id) or after
+    competitions = edition_of(challenge).competitions
+    tasks = {competitions[key].task for key in competitions_scored_with(challenge, version.phase_id)}
+    before, after = (
+        {key: found for key, found in (images_of_version(session, one.id) or {}).items() if key.split("/")[0] in tasks}
+        for one in (current, version)
+    )
+    before = before or after
     old, new = _classes(current), _classes(version)
     both = before.keys() & after.keys()
     return {

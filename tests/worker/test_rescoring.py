@@ -13,7 +13,8 @@ from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from tests.support.archives import stored_path
-from tests.support.backend import Backend, make_archive, make_columns, wait_until
+from tests.support.backend import EDITION, Backend, make_archive, make_columns, wait_until
+from tests.support.factories import make_image_sets
 from tests.support.jobs import evaluate_next
 from tests.support.phases import complete, main_truth
 from tests.support.rescoring import (
@@ -30,6 +31,7 @@ from tests.support.rescoring import (
 from tests.support.services import REAL
 from vocboard.app.accounts.models import User
 from vocboard.app.audit.models import AuditEvent
+from vocboard.app.challenges.ground_truth import pack_image_sets
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion, Scoring, TruthState
 from vocboard.app.challenges.queries import challenge_with_phases
 from vocboard.app.database import now
@@ -44,7 +46,8 @@ from vocboard.app.rescores import queries, service, switch
 from vocboard.app.rescores.queries import attention
 from vocboard.app.rescores.report import truth_changes
 from vocboard.app.submissions.models import State, Submission
-from vocboard.evaluator.editions import Metric
+from vocboard.evaluator.editions import Metric, Task
+from vocboard.evaluator.image_sets import ImageSet
 from vocboard.evaluator.problems import Problem, Severity
 from vocboard.evaluator.tasks.definitions import METRICS
 from vocboard.worker import rescoring
@@ -115,7 +118,10 @@ def test_the_report_says_whose_scores_and_ranks_change(
 
 
 def test_a_class_that_lost_its_objects_in_the_test_set_needs_attention(backend: Backend) -> None:
-    """Also if other image sets of the tree, or another task, still have objects of it."""
+    """Also if other image sets of the tree, or another task, still have objects of it.
+
+    Tasks that the challenge does not run do not count.
+    """
 
     def numbers(cars: int, dogs: int) -> dict[str, Any]:
         return {"images": 3, "classes": {"car": {"images": cars}, "dog": {"images": dogs}, "Total": {"images": 3}}}
@@ -128,7 +134,12 @@ def test_a_class_that_lost_its_objects_in_the_test_set_needs_attention(backend: 
         current = main_truth(session, organised)
         corrected = session.get_one(GroundTruthVersion, version.id)
         current.summary = {key: numbers(*of_set) for key, of_set in counts.items()}
-        corrected.summary = {key: numbers(*of_set) for key, of_set in (counts | {"detection/test": (0, 1)}).items()}
+        changed = counts | {"detection/test": (0, 1), "layout/test": (0, 0)}
+        corrected.summary = {key: numbers(*of_set) for key, of_set in changed.items()}
+        current.summary |= {"layout/test": numbers(1, 1)}
+        image_sets = make_image_sets(EDITION)
+        more = {(Task.LAYOUT, "test"): ImageSet(("another",))}
+        corrected.image_sets = pack_image_sets(replace(image_sets, sets={**image_sets.sets, **more}))
         found = truth_changes(session, organised, corrected)
     assert found["images"] == {"before": 3, "after": 3, "differ": False}
     assert found["classes"] == {"missing": ["car"], "new": ["dog"]}
