@@ -156,7 +156,7 @@ def _special_leaderboards(session: Session, organiser: User, participant: User) 
     rules: dict[str, dict[str, Any]] = {
         "hidden": {"leaderboard_from": now() + DAY},
         "anonymous": {"anonymous_until": now() + DAY},
-        "frozen": {"freeze": Freeze.DATE, "freezes_at": now() - DAY},
+        "frozen": {"opens_at": now() - 3 * DAY, "freeze": Freeze.DATE, "freezes_at": now() - DAY},
     }
     for slug, given in rules.items():
         challenge = make_challenge(session, organiser=organiser, slug=slug, title=f"Objects, {slug}", **given)
