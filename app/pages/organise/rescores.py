@@ -10,9 +10,8 @@ from fastapi import Depends, Form
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
-from vocboard.app.challenges.editions import edition_of
 from vocboard.app.challenges.ground_truth import UNFINISHED, current_truth
-from vocboard.app.challenges.phases import phase_with_id
+from vocboard.app.challenges.phases import edition_of_phase, phase_with_id
 from vocboard.app.errors import ConflictError, InvalidInputError, NotFoundError, ServiceError
 from vocboard.app.leaderboards.models import Rescore, RescoreState
 from vocboard.app.pages import wording
@@ -106,7 +105,8 @@ def _page(
         rescore = _find(session, organised, rescore_id)
         progress = queries.progress(session, rescore)
         report, version = queries.summary(rescore), rescore.ground_truth_version
-        current = current_truth(session, phase_with_id(rescore.challenge, version.phase_id))
+        phase = phase_with_id(rescore.challenge, version.phase_id)
+        current = current_truth(session, phase)
     shown = report["shown"] if report else {}
     return render(
         organised.request,
@@ -118,7 +118,7 @@ def _page(
         report=report,
         shown=shown,
         charts={key: slope_chart(found["ranks"]) for key, found in shown.items()},
-        competitions=edition_of(rescore.challenge).competitions,
+        competitions=edition_of_phase(rescore.challenge, phase).competitions,
         current_number=current.number if current else None,
         running=rescore.state is RescoreState.RUNNING
         or (rescore.state is RescoreState.READY and rescore.apply_requested_at is not None),

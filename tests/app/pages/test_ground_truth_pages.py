@@ -13,7 +13,7 @@ from sqlalchemy import func, select
 
 from tests.support.browsing import from_here, signed_in, token_of
 from tests.support.factories import make_challenge, make_organiser, make_token, make_truth
-from tests.support.phases import main_truth
+from tests.support.phases import main_phase, main_truth
 from tests.support.scored import make_published
 from tests.support.site import Site
 from vocboard.app.accounts.models import User
@@ -141,11 +141,14 @@ def test_a_summary_has_the_first_changes_of_each_competition_and_all_else() -> N
 
 def test_the_report_shows_ranks_scores_and_what_would_be_lost(embedded_site: Site, world: World) -> None:
     page = add_rescore(embedded_site, world, RescoreState.READY, report=REPORT)
+    with embedded_site.writing() as session:
+        main_phase(session, world.challenge.id).image_set = "val"
     with signed_in(embedded_site, world.email) as client:
         text = client.get(page).text
         assert "2 → 1" in text
         assert re.search(r'class="rank-chart slopes".*Changed &lt;method&gt;.*</svg>', text, re.DOTALL)
         assert "Changed &lt;method&gt;" in text
+        assert "Detection on val, " in text
         for written in ("50.00", "51.23", "+1.23", "n/a → 25.00", "Lost method", "It took too long."):
             assert written in text, written
         assert "version 1 → 2" in text

@@ -10,7 +10,9 @@ import pytest
 from lxml import html
 from starlette.datastructures import QueryParams
 
+from tests.support.factories import make_challenge, make_organiser
 from tests.support.filled_databases import furnish
+from tests.support.scored import make_published
 from tests.support.site import Site, serving
 from vocboard.app.leaderboards import frontiers
 from vocboard.app.leaderboards.board import Board, Part
@@ -244,6 +246,17 @@ def test_undefined_is_not_available_and_missing_is_a_dash(site: Site) -> None:
     assert re.search(r'<td class="none">n/a</td>', page)
     assert re.search(r'<td class="none">–</td>', page)
     assert "not all classes entered" in page
+
+
+def test_shades_are_explained_only_if_there_are_several_methods(embedded_site: Site) -> None:
+    with embedded_site.writing() as session:
+        challenge, organiser = make_challenge(session), make_organiser(session)
+        path = f"/challenges/{challenge.slug}/leaderboards/comp1"
+    with embedded_site.client() as client:
+        for number, is_explained in ((0, False), (1, True)):
+            with embedded_site.writing() as session:
+                make_published(session, challenge, organiser, f"Method {number}", 0.5)
+            assert ("worst to best fifth" in client.get(f"{path}?page={number}").text) is is_explained
 
 
 def test_an_unpublished_board_invites_and_an_unknown_one_is_not_found(site: Site) -> None:
