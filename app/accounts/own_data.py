@@ -27,6 +27,8 @@ def stored_about(session: Session, user: User) -> dict[str, list[dict[str, Any]]
     found = {}
     members = tables["team_members"].c
     teams = select(members.team_id).where(members.user_id == user.id)
+    submissions = tables["submissions"].c
+    of_others = submissions.is_rehearsal & (submissions.user_id != user.id)  # whose team does not see it
     for name, column in COLUMNS.items():
         table = tables[name]
         named = [each for each in table.c if LEFT_OUT.isdisjoint({each.name, str(each)})]
@@ -38,5 +40,11 @@ def stored_about(session: Session, user: User) -> dict[str, list[dict[str, Any]]
             rows = rows.where(of_own)
         if name == "submissions":  # which stay with a team that the person has left
             rows = rows.where(table.c.team_id.in_(teams))
+        if name == "submission_people":
+            rows = rows.where(table.c.submission_id.not_in(select(submissions.id).where(of_others)))
+        if name == "methods":
+            of_team = select(submissions.method_id).where(submissions.team_id.in_(teams))
+            is_seen = table.c.id.in_(of_team.where(~of_others))
+            rows = rows.where(or_(is_seen, table.c.id.not_in(of_team.where(of_others))))
         found[name] = [dict(row) for row in session.execute(rows.order_by(*table.primary_key)).mappings()]
     return found

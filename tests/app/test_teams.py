@@ -412,6 +412,10 @@ def test_of_the_team_only_who_has_made_a_rehearsal_sees_it(embedded_site: Site) 
         assert "method_description" not in previous_answers(session, user=bob, challenge=challenge).fields
         own = make_scored(session, challenge, bob, "Of the team")
         assert previous_answers(session, user=bob, challenge=challenge).methods == [own.method.name]
+        for person, ids in ((bob, {own.id}), (organiser, {made.id, own.id})):
+            stored = stored_about(session, person)
+            assert {row["submission_id"] for row in stored["submission_people"]} == ids
+            assert len(stored["methods"]) == len(ids)
         secrets = [make_token(session, person) for person in (organiser, bob)]
     seen = []
     for secret in secrets:
