@@ -187,6 +187,10 @@ class ArchiveStore:
             if _OBJECT_NAME.fullmatch(name):
                 yield name.replace("/", "")
 
+    def has(self, sha256: str) -> bool:
+        """Whether an archive is stored."""
+        return self.objects.has(object_name(sha256))
+
     def remove(self, sha256: str) -> None:
         """Remove an archive that no row references, if it exists."""
         self.objects.remove(object_name(sha256))

@@ -122,7 +122,7 @@ def import_challenge(
         InvalidArchiveError: with the first problems of the archive.
         InvalidInputError: the slug is not valid here, or the archive does not name a person who is invited.
         LimitedError: the user has sent too many invitations.
-        ConflictError: the slug is taken, or the same archive was imported at the same time.
+        ConflictError: the slug is taken, the same archive was imported at the same time, or a file was removed here.
     """
     if user.role not in {Role.ORGANISER, Role.ADMINISTRATOR}:
         raise ForbiddenError("Only users with the organiser role can import challenges.")
@@ -143,7 +143,7 @@ def import_challenge(
         except IntegrityError:
             raise ConflictError("Another import of the same archive has just ended. Import it again.") from None
         _complete(session, challenge, path, contents, user=user, results=results)
-        _add_files(session, challenge, contents.files, stored)
+        _add_files(session, store, challenge, contents.files, stored)
         invite(session, challenge, user, invited, site=site)
     return challenge
 
@@ -304,11 +304,15 @@ def _complete(
     session.flush()
 
 
-def _add_files(session: Session, challenge: Challenge, listed: Sequence[FileRecord], stored: _StoredFiles) -> None:
+def _add_files(
+    session: Session, store: ArchiveStore, challenge: Challenge, listed: Sequence[FileRecord], stored: _StoredFiles
+) -> None:
     for one in listed:
         content = stored[one.sha256, one.kind]
         description = files.described(name=one.name, title=one.title, kind=one.kind, audience=one.audience)
         lock_archives(session, content.sha256)  # so that it is not removed as unneeded while its row is added
+        if not (store.restore(content.sha256) or store.has(content.sha256)):
+            raise ConflictError("The last challenge here with one of these files has just removed it. Import it again.")
         session.add(
             ChallengeFile(
                 challenge_id=challenge.id,

@@ -40,6 +40,7 @@ from vocboard.app.challenges.models import (
 from vocboard.app.settings import Settings
 from vocboard.app.storage.archives import ArchiveStore
 from vocboard.app.submissions.pruning import Pruned, prune
+from vocboard.app.transfer import importing
 
 KIT = bytes(range(256)) * 1000
 SHA256 = hashlib.sha256(KIT).hexdigest()
@@ -545,6 +546,25 @@ def test_files_move_with_their_challenge_and_pictures_are_encoded_again(host: Ho
     shown = again.get(listed[1], host.token).content
     assert b"script" not in shown
     assert Image.open(io.BytesIO(shown)).size == (300, 200)
+
+
+@pytest.mark.parametrize(("remove", "status"), [(ArchiveStore.remove, 409), (ArchiveStore.set_aside, 201)])
+def test_an_import_is_not_left_without_a_file_that_is_removed_elsewhere_meanwhile(
+    host: Host,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    remove: Callable[[ArchiveStore, str], None],
+    status: int,
+) -> None:
+    kit, complete = host.add(), importing._complete
+
+    def complete_meanwhile(*args: Any, **given: Any) -> None:
+        complete(*args, **given)
+        remove(host.store, kit["sha256"])
+
+    monkeypatch.setattr(importing, "_complete", complete_meanwhile)
+    assert moved(host, tmp_path / "a.tar").status_code == status
+    assert (kit["sha256"] in set(host.store.stored())) is (status == 201)
 
 
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>'
