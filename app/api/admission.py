@@ -16,6 +16,8 @@ from vocboard.app.api.schemas.values import Count, FromObject, Given, Instant
 from vocboard.app.challenges import admission_requests, phase_people, terms
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import MAIN_PHASE, Challenge, RequestState
+from vocboard.app.challenges.rules import rules_of
+from vocboard.app.errors import InvalidInputError
 from vocboard.app.participating import admission
 from vocboard.app.web.dependencies import DatabaseDep
 from vocboard.app.web.identity import ReadingUser, SubmittingUser, Viewer
@@ -168,7 +170,12 @@ def request_admission(database: DatabaseDep, user: SubmittingUser, slug: str, gi
     """Ask to be admitted to a phase. The organisers are told, and you are told what they decide."""
     with database.writing() as session:
         challenge = challenges.get_visible(session, slug, user)
-        admission.ask(session, challenge=challenge, phase_key=given.phase, user=user, answers=given.answers)
+        try:
+            admission.ask(session, challenge=challenge, phase_key=given.phase, user=user, answers=given.answers)
+        except InvalidInputError as error:
+            asked = enumerate(rules_of(challenge).admission_questions, 1)
+            names = {f"answer-{number}": f"answers.{one.question}" for number, one in asked}
+            raise InvalidInputError({names.get(name, name): text for name, text in error.fields.items()}) from None
         [made] = [
             one
             for one in admission_requests.own_requests(session, challenge.id, user).values()

@@ -162,9 +162,9 @@ def test_a_person_asks_is_declined_and_another_one_is_admitted(
     assert "/challenges/harbour/take-part" in begin_upload(ada).json()["detail"]
     refused = ada.post(REQUESTS, json={"answers": {"Which?": "Neither", "I will not share the images": False}})
     assert refused.json()["fields"] == {
-        "answer-1": "Required.",
-        "answer-3": "Choose one of these.",
-        "answer-4": "Tick this box.",
+        "answers.Where do you work?": "Required.",
+        "answers.Which?": "Choose one of these.",
+        "answers.I will not share the images": "Tick this box.",
     }
     assert "not asked any more" in ada.post(REQUESTS, json={"answers": {"Who?": "I"}}).text
     made = ada.post(REQUESTS, json={"answers": ANSWERS})
