@@ -115,6 +115,7 @@ def test_closed_and_unready_challenges_offer_no_form(embedded_site: Site) -> Non
             page = client.get(f"/challenges/{slug}/submit")
             assert text in page.text
             assert 'name="archive"' not in page.text
+        assert client.get("/").text.count("The ground truth is not ready yet.") == 1
 
 
 def test_a_user_who_may_not_submit_yet_is_reported_before_filling_in_the_form(
