@@ -36,7 +36,7 @@ EDITION_MEDIA_TYPE = "application/toml"
 
 @router.get("/challenges", responses=problem_responses(401, 403))
 def list_challenges(database: DatabaseDep, viewer: Viewer, paging: Paging) -> ItemPage[schemas.ChallengeSummary]:
-    """List public challenges and challenges that you organise, newest first."""
+    """List public challenges, private ones that you may see, and challenges that you organise, newest first."""
     at = now()
     with database.reading() as session:
         return paging.of(

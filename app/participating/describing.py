@@ -165,12 +165,13 @@ def declare(session: Session, *, submission_id: uuid.UUID, user: User, changes: 
 
 
 def _require_known(given: Mapping[str, Any], known: Collection[str]) -> None:
-    wrong = {name: no_such_field(name, (*known, *FIELDS, "flickr_image_hashes")) for name in given if name not in known}
-    wrong |= {
+    wrong = {
         name: "Send text or a number."
         for name, value in given.items()
         if not isinstance(value, str | int | float) or isinstance(value, bool)
     }
+    fields = (*known, *FIELDS, "flickr_image_hashes")
+    wrong |= {name: no_such_field(name, fields) for name in given if name not in known}
     if wrong:
         raise InvalidInputError(wrong)
 

@@ -247,7 +247,7 @@ def _of_request(error: RequestValidationError, request: Request) -> Exception:
         message = problem["msg"]
         if problem["type"] == "extra_forbidden":
             message = no_such_field(str(name), known if len(problem["loc"]) == 2 else [])
-        fields[".".join(map(str, problem["loc"][1:])) or "body"] = message
+        fields[".".join(str(part) for part in problem["loc"][1:] if part != "[key]") or "body"] = message
     return InvalidInputError(fields)
 
 

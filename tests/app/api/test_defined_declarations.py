@@ -97,6 +97,7 @@ def test_they_are_corrected_later(entrant: httpx.Client) -> None:
     assert entrant.patch(address, json={"ms_per_image": None}).json()["not_declared"] == ["ms_per_image", "licence"]
     for wrong, message in (
         ({"ms_per_imge": 3}, "There is no such field. Do you mean 'ms_per_image'?"),
+        ({"declarations": {"ms_per_image": 3}}, "There is no such field."),
         ({"ms_per_image": True}, "Send text or a number."),
         ({"ms_per_image": [3]}, "Send text or a number."),
         ({"parameters": -1}, "Enter a number that is at least 0, such as 25.6."),

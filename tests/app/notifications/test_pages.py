@@ -68,6 +68,7 @@ def test_the_api_lists_and_marks_only_ones_own(embedded_site: Site) -> None:
         assert client.get("/api/v1/notifications", params={"unread": True}).json()["total"] == 2
         assert client.patch("/api/v1/account/emails", json={"scored": False}).json()["scored"] is False
         assert client.get("/api/v1/account/emails").json()["failed"] is True
+        assert list(client.patch("/api/v1/account/emails", json={"nope": False}).json()["fields"]) == ["nope"]
         refused = client.patch("/api/v1/account/emails", json={"failed": False, "disqualified": False})
         assert refused.status_code == 422
     assert stopped(embedded_site, ada) == {NotificationKind.SCORED}
