@@ -27,6 +27,7 @@ FLAGS = (
     "--font-render-hinting=none",  # chromium-headless-shell would round the widths of letters
     "--no-first-run",
     "--no-default-browser-check",
+    "--renderer-process-limit=1",  # a process for each page would take a tenth of the processor time
     # Names other than the loopback's do not resolve: that a page loads something from elsewhere is to be seen.
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1",
 )
