@@ -26,6 +26,7 @@ from vocboard.app.storage.ground_truth_inbox import PUBLIC_KEY_FILE
 
 PATIENCE_MS = 60_000  # for what a worker does
 
+KeptPages = Callable[..., Page]
 SignIn = Callable[[Page, str], None]
 
 
@@ -58,17 +59,19 @@ def exhibition(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Exhibition]
 
 
 @pytest.fixture(scope="module")
-def kept_pages(browser: Browser) -> Iterator[Callable[[str], Page]]:
+def kept_pages(browser: Browser) -> Iterator[KeptPages]:
     """Give what returns somebody's page, with no cookies, stored data or routes; the same for a module's tests.
+
+    Paths are relative to the second argument.
 
     History, cached files, event handlers and scripts that tests add to every document stay: for these, make a profile.
     The first page of a new browser profile takes half a second of processor time.
     """
     pages: dict[str, tuple[Page, CDPSession]] = {}
 
-    def page_of(who: str) -> Page:
+    def page_of(who: str, url: str | None = None) -> Page:
         if who not in pages:
-            page = new_context(browser).new_page()
+            page = new_context(browser, url).new_page()
             pages[who] = page, page.context.new_cdp_session(page)
         page, session = pages[who]
         page.unroute_all()
@@ -86,7 +89,7 @@ def kept_pages(browser: Browser) -> Iterator[Callable[[str], Page]]:
 
 
 @pytest.fixture
-def page(kept_pages: Callable[[str], Page]) -> Iterator[Page]:
+def page(kept_pages: KeptPages) -> Iterator[Page]:
     """Give an empty page, with no cookies and nothing stored."""
     page = kept_pages("anybody")
     yield page
@@ -129,7 +132,7 @@ def without_errors(context: BrowserContext) -> Iterator[list[str]]:
 
 
 @pytest.fixture
-def visited(visit: Visit, exhibition: Exhibition, kept_pages: Callable[[str], Page]) -> Iterator[Page]:
+def visited(visit: Visit, exhibition: Exhibition, kept_pages: KeptPages) -> Iterator[Page]:
     """Give the page of the test's `visit`; there must be no errors in the browser up to the end of the test."""
     page = kept_pages(visit.who)
     with without_errors(page.context):

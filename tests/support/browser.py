@@ -71,9 +71,9 @@ def browser_context(browser: Browser) -> Iterator[BrowserContext]:
     context.close()
 
 
-def new_context(browser: Browser) -> BrowserContext:
+def new_context(browser: Browser, base_url: str | None = None) -> BrowserContext:
     """Return a new browser profile: no cookies, 1280 x 800 pixels, English, UTC."""
-    context = browser.new_context(viewport=VIEWPORT, locale="en-GB", timezone_id="UTC")
+    context = browser.new_context(base_url=base_url, viewport=VIEWPORT, locale="en-GB", timezone_id="UTC")
     context.set_default_timeout(SECONDS_TO_WAIT * 1000)
     return context
 

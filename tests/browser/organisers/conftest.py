@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page
 
-from tests.browser.conftest import PATIENCE_MS, at_work
+from tests.browser.conftest import PATIENCE_MS, KeptPages, at_work
 from tests.browser.exhibition import cookies_of
 from tests.browser.organisers.clicks import Organising
 from tests.support.factories import make_organiser, make_token
@@ -99,22 +99,20 @@ def organising(page: Page, year: Year) -> Organising:
 
 
 @pytest.fixture
-def signed_in(page: Page, year: Year) -> Iterator[SignedIn]:
-    """Give what opens a browser of somebody else, who is signed in; without an address, of a visitor."""
-    browser = page.context.browser
-    assert browser is not None
-    contexts = []
+def signed_in(kept_pages: KeptPages, year: Year) -> Iterator[SignedIn]:
+    """Give what opens the browser of somebody else, who is signed in; without an address, of a visitor."""
+    opened = []
 
     def open_page(email: str) -> Page:
-        context = browser.new_context(base_url=year.url, viewport={"width": 1280, "height": 800})
-        contexts.append(context)
+        page = kept_pages("somebody" if email else "visitor", year.url)
         if email:
-            context.add_cookies(cookies_of(year.site, email))
-        return context.new_page()
+            page.context.add_cookies(cookies_of(year.site, email))
+        opened.append(page)
+        return page
 
     yield open_page
-    for context in contexts:
-        context.close()
+    for page in opened:
+        page.goto("about:blank")  # ends the stream of events, which a server would wait for
 
 
 @pytest.fixture
