@@ -50,15 +50,14 @@ PREPARE = """() => {
   for (const row of document.querySelectorAll(rows)) row.remove();
   for (const closed of document.querySelectorAll("details:not([open])")) closed.open = true;
 }"""
-SETTLE = """async () => {
-  const inTime = document.getAnimations().filter(({ timeline }) => timeline === document.timeline);  // not of scrolling
-  await Promise.all(inTime.map((animation) => animation.finished.catch(() => null)));
-}"""
 # Three quarters of the time is in contrasts, which are the same for texts of the same colour and size on the same
 # backgrounds. Marks the texts of each kind that is not known by a hash (FNV-1a) of its colours. What overlaps a text
 # without being around it is not in the hash. axe-core does not measure texts that only screen readers have, that are
-# beyond the top edge, or in parts of the page that are left out. Returns whether there are any.
-MARK_COLOURS = """([skipped, known]) => {
+# beyond the top edge, or in parts of the page that are left out. Returns whether there are any. First, animations end,
+# except for those of scrolling.
+MARK_COLOURS = """async ([skipped, known]) => {
+  const inTime = document.getAnimations().filter(({ timeline }) => timeline === document.timeline);
+  await Promise.all(inTime.map((animation) => animation.finished.catch(() => null)));
   const seen = new Set(known), above = new Map([[null, 2166136261]]);
   const hash = (text, sum) => {
     for (let place = 0; place < text.length; place++) sum = Math.imul(sum ^ text.charCodeAt(place), 16777619);
@@ -137,7 +136,6 @@ def check_prepared(page: Page, *skipped: str, known: set[int] | None = None) -> 
     serious = []
     for theme, rules in THEMES:
         page.emulate_media(color_scheme=theme, reduced_motion="reduce")
-        page.evaluate(SETTLE)
         if page.evaluate(MARK_COLOURS, [skipped, [*known]]) or not rules:
             found, passed = page.evaluate(RUN, [skipped, rules, SERIOUS])
             serious += [f"{theme}: {one}" for one in found]

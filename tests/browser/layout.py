@@ -58,6 +58,13 @@ LANDMARKS = """() => {
   ];
 }"""
 SIZE = "() => performance.getEntriesByType('navigation')[0].decodedBodySize"
+# Several at once: each question takes ten milliseconds.
+IN_WINDOW = f"() => ({{ wide: ({TOO_WIDE})(), small: ({SMALL_TARGETS})() }})"
+OF_PAGE = f"""() => ({{
+  size: ({SIZE})(), nameless: ({NAMELESS})(), outline: ({OUTLINE})(), landmarks: ({LANDMARKS})(),
+  ids: [...document.querySelectorAll("[id]")].map((element) => element.id),
+  across: document.querySelector(".board, .compare") !== null,
+}})"""
 # After the Tab key, the browser shows where the focus is as for a keyboard. One of each kind is looked at.
 INVISIBLE_FOCUS = """() => {
   const kinds = new Map();
@@ -100,9 +107,8 @@ PRINTED = """() => ({
     .map((box) => box.outerHTML.slice(0, 100)),
 })"""
 # What the checks of a page could leave behind.
-STATE = "() => document.documentElement.outerHTML"
-PLACE = "() => [scrollX, scrollY]"
-RETURN = """([focused, [x, y]]) => {
+STATE = "() => [document.documentElement.outerHTML, scrollX, scrollY]"
+RETURN = """([focused, x, y]) => {
   if (focused === document.body) document.activeElement.blur();
   else focused.focus({ preventScroll: true });
   scrollTo(x, y);
@@ -111,18 +117,17 @@ RETURN = """([focused, [x, y]]) => {
 
 def check_layout(page: Page, visit: Visit) -> bool:
     """Check a page; return whether it is afterwards as it was before, in the same window and media."""
-    before, place = page.evaluate(STATE), page.evaluate(PLACE)
+    before = page.evaluate(STATE)
     focused = page.evaluate_handle("() => document.activeElement")
     _check(page, visit)
     page.set_viewport_size(DESK)
     page.emulate_media(media="null")
-    page.evaluate(RETURN, [focused, place])
-    return bool(page.evaluate(STATE) == before and page.evaluate(PLACE) == place)
+    page.evaluate(RETURN, [focused, *before[1:]])
+    return bool(page.evaluate(STATE) == before)
 
 
 def _check(page: Page, visit: Visit) -> None:
-    assert page.evaluate(SIZE) < MAX_BYTES
-    page.set_viewport_size(DESK)
+    assert page.viewport_size == DESK
     _check_size(page)
     if not visit.path.startswith("/api/"):
         page.keyboard.press("Tab")
@@ -130,25 +135,25 @@ def _check(page: Page, visit: Visit) -> None:
     for size in (ENLARGED, TELEPHONE):
         page.set_viewport_size(size)
         _check_size(page)
-    assert page.evaluate(NAMELESS) == []
+    found = page.evaluate(OF_PAGE)
+    assert found["size"] < MAX_BYTES
+    assert found["nameless"] == []
     if visit.path.startswith("/api/"):
         return
-    outline = page.evaluate(OUTLINE)
+    outline, ids = found["outline"], found["ids"]
     assert outline.count(1) == 1
     assert outline[0] == 1
     assert all(below <= above + 1 for above, below in pairwise(outline)), outline
-    assert page.evaluate(LANDMARKS) == [1, 1, 1]
-    ids = page.evaluate("() => [...document.querySelectorAll('[id]')].map((element) => element.id)")
+    assert found["landmarks"] == [1, 1, 1]
     assert len(ids) == len(set(ids))
     page.emulate_media(media="print")
-    across = page.locator(".board, .compare").count() > 0
-    page.set_viewport_size({"width": 1047 if across else 718, "height": 718 if across else 1047})
-    found = {"wide": [], "over": [], "grids": [], "cut": []}
+    width, height = (1047, 718) if found["across"] else (718, 1047)
+    page.set_viewport_size({"width": width, "height": height})
+    expected = {"heading": True, "menu": False, "wide": [], "over": [], "grids": [], "cut": []}
     printed = page.evaluate(PRINTED)
-    assert printed == {"heading": True, "menu": False, **found}, f"{page.url} on paper: {printed}"
+    assert printed == expected, f"{page.url} on paper: {printed}"
 
 
 def _check_size(page: Page) -> None:
-    for wrong, found in (("wider than", TOO_WIDE), ("too small at", SMALL_TARGETS)):
-        elements = page.evaluate(found)
-        assert elements == [], f"{wrong} {page.viewport_size}: {elements}"
+    found = page.evaluate(IN_WINDOW)
+    assert found == {"wide": [], "small": []}, f"{page.viewport_size}: {found}"

@@ -1,5 +1,6 @@
 """Every page is in order, and axe-core finds nothing serious on it, for anybody, in light and dark."""
 
+import functools
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -13,7 +14,7 @@ from starlette.routing import Route, compile_path
 
 from tests.app.authorisation_table import TABLE, Person
 from tests.browser.axe import check, check_prepared, prepare
-from tests.browser.conftest import Exhibition, without_errors
+from tests.browser.conftest import Exhibition, KeptPages, without_errors
 from tests.browser.gallery import Gallery
 from tests.browser.layout import check_layout
 from tests.browser.visits import EMBEDDED, OTHER_STATES, PREVIEWS, REFUSED_FORMS, VISITS, Visit, open_page
@@ -134,11 +135,11 @@ def test_every_page_is_visited(exhibition: Exhibition) -> None:
 def test_page_is_in_order_and_accessible(
     visit: Visit,
     exhibition: Exhibition,
-    kept_pages: Callable[[str], Page],
+    page_of: Callable[[str], Page],
     accessible: Mapping[str, Accessible],
 ) -> None:
     found = accessible[route_of(visit.path, pages_of(exhibition.site.application))]
-    page = kept_pages(visit.who)
+    page = page_of(visit.who)
     with without_errors(page.context):
         content = open_page(page, exhibition, visit)
         if visit in CHECKED and not check_layout(page, visit):
@@ -152,14 +153,14 @@ def test_page_is_in_order_and_accessible(
 def test_page_is_accessible_to_others(
     visit: Visit,
     exhibition: Exhibition,
-    kept_pages: Callable[[str], Page],
+    page_of: Callable[[str], Page],
     accessible: Mapping[str, Accessible],
 ) -> None:
     """If the server sends a kind of element that it has not sent to those for whom the route was checked."""
     found = accessible[route_of(visit.path, pages_of(exhibition.site.application))]
     kinds = served(exhibition, visit)
     if not found.served.issuperset(kinds):
-        page = kept_pages(visit.who)
+        page = page_of(visit.who)
         with without_errors(page.context):
             open_page(page, exhibition, visit)
             found.look(page)
@@ -187,6 +188,20 @@ def kinds_in(page: str) -> set[str]:
             yield from kinds(child, kind)
 
     return set(kinds(html.fromstring(page).find("body"), ""))
+
+
+@pytest.fixture(scope="module")
+def page_of(kept_pages: KeptPages) -> Callable[[str], Page]:
+    """Give what returns somebody's page: visits store nothing, so that only the mouse and the theme are reset."""
+    emptied = functools.cache(kept_pages)
+
+    def reset(who: str) -> Page:
+        page = emptied(who)
+        page.mouse.move(-1, -1)  # over nothing
+        page.emulate_media(color_scheme="null", reduced_motion="null")
+        return page
+
+    return reset
 
 
 @pytest.fixture(scope="module")
