@@ -51,7 +51,9 @@ def test_real_detections_are_written_and_opened_in_time(browser: Browser, writte
         assert errors == []
         assert "52,404 detections" in page.inner_text("#summary")
         page.context.close()
-    assert min(durations) < MAX_SECONDS_TO_OPEN  # a busy machine may be slow once
+        if durations[-1] < MAX_SECONDS_TO_OPEN:  # a busy machine may be slow once
+            break
+    assert min(durations) < MAX_SECONDS_TO_OPEN
 
 
 def test_long_names_of_images_have_a_line_of_their_own(browser: Browser, tmp_path: Path) -> None:
@@ -126,27 +128,23 @@ def test_regions_are_drawn_from_their_runs(browser: Browser, tmp_path: Path) -> 
     assert errors == []
 
 
-def test_zoom_and_layers(browser: Browser, written: tuple[Path, float]) -> None:
+def test_the_picture_is_zoomed_and_moved_by_keyboard_and_layers_are_hidden(
+    browser: Browser, written: tuple[Path, float]
+) -> None:
     page, errors = opened(browser, written[0])
     whole = page.get_attribute("#picture", "viewBox")
     page.keyboard.press("+")
     assert page.get_attribute("#picture", "viewBox") != whole
-    page.keyboard.press("0")
-    assert page.get_attribute("#picture", "viewBox") == whole
-    boxes = page.locator("#picture rect.box").count()
-    page.keyboard.press("d")
-    assert page.locator("#picture rect.box").count() < boxes
-    assert errors == []
-
-
-def test_the_picture_can_be_moved_by_keyboard(browser: Browser, written: tuple[Path, float]) -> None:
-    page, errors = opened(browser, written[0])
-    page.keyboard.press("+")
     left, top, *_ = map(float, str(page.get_attribute("#picture", "viewBox")).split())
     page.keyboard.press("Shift+ArrowLeft")
     page.keyboard.press("Shift+ArrowUp")
     moved = [float(number) for number in str(page.get_attribute("#picture", "viewBox")).split()]
     assert (moved[0] < left, moved[1] < top) == (True, True)
+    page.keyboard.press("0")
+    assert page.get_attribute("#picture", "viewBox") == whole
+    boxes = page.locator("#picture rect.box").count()
+    page.keyboard.press("d")
+    assert page.locator("#picture rect.box").count() < boxes
     assert errors == []
 
 
@@ -189,15 +187,23 @@ def test_rows_of_tables_highlight_their_box_by_keyboard(browser: Browser, writte
     assert errors == []
 
 
+@pytest.fixture(scope="module")
+def contrasts() -> set[int]:
+    """Return the kinds of texts of the page that have enough contrast, to which each width adds."""
+    return set()
+
+
 @pytest.mark.parametrize("width", [390, 1300])
-def test_the_page_fits_and_is_accessible(browser: Browser, written: tuple[Path, float], width: int) -> None:
+def test_the_page_fits_and_is_accessible(
+    browser: Browser, written: tuple[Path, float], width: int, contrasts: set[int]
+) -> None:
     page, errors = opened(browser, written[0], width)
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.locator("#truth tbody button").first.click()
     assert errors == []
-    check(page)
+    check(page, known=contrasts)
 
 
 @pytest.fixture(scope="module")
@@ -210,18 +216,13 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory / "index.html"
 
 
-@pytest.fixture(scope="module")
-def contrasts() -> set[int]:
-    """Return the kinds of texts of the report that have enough contrast, to which each width adds."""
-    return set()
-
-
-@pytest.mark.parametrize("width", [390, 1300])
-def test_the_report_is_accessible_and_fits(browser: Browser, report: Path, width: int, contrasts: set[int]) -> None:
-    page = browser.new_context(viewport={"width": width, "height": 850}).new_page()
+def test_the_report_is_accessible_and_fits(browser: Browser, report: Path) -> None:
+    page = browser.new_context().new_page()
     page.goto(report.as_uri())
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    check(page, known=contrasts)
+    for width in (1300, 390):  # of the latter, texts are smaller, and more of the tables have to be scrolled
+        page.set_viewport_size({"width": width, "height": 850})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    check(page)
     page.set_viewport_size({"width": 720, "height": 1000})  # a printed page
     page.emulate_media(media="print")
     assert page.evaluate("document.documentElement.scrollWidth") <= 720
