@@ -102,11 +102,14 @@ LONG = (
 # Only `make test-long` runs these on PostgreSQL, too, except for tests marked `full` or `postgres`, such as those of
 # people who do something at the same time: others run the same statements, or much the same.
 LONG_ON_POSTGRES = (
+    "tests/app/accounts/test_registration.py",  # its tests that are marked
     "tests/app/api/test_changed_rules.py",  # tests/worker/test_changed_rules.py
     "tests/app/api/test_life_of_a_submission.py",  # tests/worker/test_recovery.py
     "tests/app/api/test_moderation.py",  # tests/app/organising/test_overview.py
     "tests/app/api/test_rescores.py",  # tests/worker/test_rescore_work.py
     "tests/app/api/test_resumable_uploads.py",  # its tests that are marked
+    # tests/app/leaderboards/test_revisions.py
+    "tests/app/leaderboards/test_current.py::test_a_change_shows_at_once_in_every_process_and_format",
     "tests/app/leaderboards/test_freezing.py",  # tests/app/leaderboards/test_freezing_at_random.py
     "tests/app/leaderboards/test_service.py",  # tests/app/leaderboards/test_current.py, test_revisions.py
     "tests/app/notifications/test_events.py",  # tests/worker/test_showcase.py, tests/app/announcements
@@ -114,11 +117,18 @@ LONG_ON_POSTGRES = (
     "tests/app/organising/test_moderation.py",  # its tests that are marked
     "tests/app/organising/test_notices.py",  # tests/app/messaging/test_outbox.py
     "tests/app/submissions/test_pruning.py",  # its tests that are marked
+    "tests/app/submissions/test_queue.py",  # its tests that are marked
     "tests/app/submissions/test_service.py",  # its tests that are marked
     "tests/app/test_detail_levels.py",  # tests/app/leaderboards/test_current.py
     "tests/app/test_teams.py",  # its tests that are marked
     "tests/app/transfer/test_people.py",  # tests/app/transfer/test_phases.py
+    # the other tests of the file
+    "tests/app/transfer/test_phases.py::test_a_phase_that_freezes_between_export_and_import",
+    "tests/app/transfer/test_phases.py::test_a_second_export_and_import_changes_nothing",
+    "tests/app/transfer/test_phases.py::test_phases_and_their_people_come_along",
+    "tests/app/transfer/test_teams.py",  # tests/app/transfer/test_phases.py
     "tests/app/transfer/test_transfer.py",  # tests/app/transfer/test_phases.py
+    "tests/app/webhooks/test_webhooks.py",  # its tests that are marked
     "tests/worker/test_across_methods.py",  # tests/worker/test_statistics.py
     "tests/worker/test_columns.py",  # tests/worker/test_recovery.py
     "tests/worker/test_diagnoses.py",  # tests/worker/test_recovery.py

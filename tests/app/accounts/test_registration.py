@@ -92,6 +92,7 @@ def test_emails_to_addresses_that_are_not_confirmed_hold_nothing_that_the_sender
     assert "evil" not in outbox(database)[0].body
 
 
+@pytest.mark.postgres
 def test_a_link_works_once_and_not_for_ever(database: Database) -> None:
     register(database)
     secret = secret_in(outbox(database)[0])
@@ -105,6 +106,7 @@ def test_a_link_works_once_and_not_for_ever(database: Database) -> None:
         links.owner(session, late, LinkPurpose.RESET_PASSWORD)
 
 
+@pytest.mark.postgres
 def test_a_link_is_for_one_purpose_and_stored_hashed(database: Database) -> None:
     register(database)
     secret = secret_in(outbox(database)[0])
@@ -131,6 +133,7 @@ def test_a_reset_ends_sessions_and_tokens_and_says_so_by_email(database: Databas
     assert outbox(database)[-1].subject == "Your password was changed"
 
 
+@pytest.mark.postgres
 def test_a_reset_for_an_unknown_or_disabled_address_sends_nothing(database: Database) -> None:
     with database.writing() as session:
         user = make_user(session, email=EMAIL)
@@ -175,6 +178,7 @@ def test_a_rejected_person_is_out_and_cannot_register_again(database: Database) 
     assert len(outbox(database)) == count + 1  # that there is an account already
 
 
+@pytest.mark.postgres
 def test_of_several_organisers_none_sees_registrations(database: Database) -> None:
     with database.writing() as session:
         first, second = (make_user(session, role=Role.ORGANISER) for _ in range(2))
@@ -275,6 +279,7 @@ def test_a_link_that_was_tampered_with_is_none(database: Database, change: Calla
         links.use(session, change(secret), LinkPurpose.CONFIRM_ADDRESS)
 
 
+@pytest.mark.postgres
 def test_a_tag_after_a_plus_sign_is_no_way_to_another_account(database: Database) -> None:
     with database.writing() as session:
         make_user(session, email=EMAIL)
@@ -306,6 +311,7 @@ def test_all_spellings_of_an_address_are_of_one_mailbox(database: Database) -> N
         assert len(session.scalars(select(User.email)).all()) == len(known) + 1
 
 
+@pytest.mark.postgres
 def test_of_addresses_of_one_mailbox_that_wait_one_is_confirmed(database: Database) -> None:
     for email in (EMAIL, "ada+2@lab.example", "ad@lab.example", "ada+2@other.example"):
         register(database, email=email)
@@ -334,6 +340,7 @@ def test_registrations_of_visitors_keep_nobody_from_a_new_password(database: Dat
         registration.count_attempt(session, email=EMAIL, address="198.51.100.1", of_account=RESET_OF_ACCOUNT)
 
 
+@pytest.mark.postgres
 def test_a_domain_has_a_number_of_new_accounts_in_a_week_unless_anybody_can_have_one_there(
     database: Database, clock: Clock
 ) -> None:

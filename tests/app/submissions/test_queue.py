@@ -33,6 +33,7 @@ def position(backend: Backend, submission_id: uuid.UUID) -> int | None:
         return queue.queue_position(session, backend.submission(submission_id))
 
 
+@pytest.mark.postgres
 def test_serves_one_person_in_the_order_of_submission(backend: Backend) -> None:
     challenge, user = backend.challenge(), backend.user()
     submissions = [backend.submit(user, challenge) for _ in range(3)]
@@ -66,6 +67,7 @@ def test_a_claim_that_cannot_look_at_the_whole_queue_is_fair_too(
     assert [one in claimed[: 3 + 2 * number] for number, one in enumerate(ones)] == [True, True]
 
 
+@pytest.mark.postgres
 def test_people_who_all_have_many_take_turns(backend: Backend) -> None:
     challenge = backend.challenge()
     people = [backend.user() for _ in range(3)]
@@ -79,6 +81,7 @@ def test_people_who_all_have_many_take_turns(backend: Backend) -> None:
     assert served == ids * 3
 
 
+@pytest.mark.postgres
 def test_positions_are_the_order_in_which_submissions_are_claimed(backend: Backend) -> None:
     challenge, first, second = backend.challenge(), backend.user(), backend.user()
     submissions = [backend.submit(person, challenge) for person in (first, first, first, second, second)]
@@ -93,6 +96,7 @@ def test_positions_are_the_order_in_which_submissions_are_claimed(backend: Backe
     assert position(backend, claimed[0]) is None
 
 
+@pytest.mark.postgres
 def test_parallel_workers_never_get_the_same_submission(backend: Backend) -> None:
     challenge, users = backend.challenge(), [backend.user() for _ in range(4)]
     submissions = {backend.submit(users[number % 4], challenge) for number in range(12)}
@@ -102,6 +106,7 @@ def test_parallel_workers_never_get_the_same_submission(backend: Backend) -> Non
     assert claim_next(backend.database, Kind.EVALUATION) is None
 
 
+@pytest.mark.postgres
 def test_a_worker_that_lost_its_claim_can_store_nothing(backend: Backend) -> None:
     submission_id = backend.submit(backend.user(), backend.challenge())
     slow = claim(backend, EXPIRED)

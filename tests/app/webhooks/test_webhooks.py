@@ -140,6 +140,7 @@ def test_a_receiver_that_is_down_for_an_hour_gets_every_event_once(
         assert session.scalar(select(WebhookDelivery)) is None
 
 
+@pytest.mark.postgres
 def test_webhooks_are_switched_off_and_on(
     database: Database,
     settings: Settings,
@@ -205,6 +206,7 @@ def test_webhooks_are_switched_off_and_on(
     assert state() is Off.KEY
 
 
+@pytest.mark.postgres
 def test_who_is_told(
     database: Database,
     settings: Settings,
@@ -260,6 +262,7 @@ def test_who_is_told(
         assert session.scalar(select(WebhookDelivery).where(WebhookDelivery.webhook_id == own.id)) is None
 
 
+@pytest.mark.postgres
 def test_a_webhook_that_is_removed_while_something_happens_does_not_prevent_it(
     database: Database, settings: Settings, people: tuple[User, User, Challenge]
 ) -> None:
