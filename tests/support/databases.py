@@ -82,7 +82,8 @@ class SharedStatements(LRUCache[Any, Any]):
 def shared_statements() -> Iterator[None]:
     """Let the databases of all tests share the statements that SQLAlchemy has put into SQL.
 
-    It keeps them by engine. A test has an engine of its own, and would spend a third of its time on making them again.
+    It keeps them by engine, those that write objects with their class. A test has an engine of its own, and would spend
+    a third of its time on making them again.
     """
     shared = SharedStatements(capacity=2000)
 
@@ -93,6 +94,8 @@ def shared_statements() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(databases, "create_engine", create)
+        for mapper in databases.Base.registry.mappers:
+            patch.setattr(mapper, "_compiled_cache", shared)
         yield
 
 
