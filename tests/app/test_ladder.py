@@ -210,6 +210,7 @@ def test_no_view_names_others_before_the_date_from_which_leaderboards_do(
         world.submit(session, world.bob, "Zebra", 0.7, declarations={"training_data": "Images of Zebra"})
         link = publishing.create_anonymous_link(session, submission_id=world.ids["Worse"], user=world.ada)
         stranger = make_token(session, make_user(session))
+    world.ids = {name: world.ids[name] for name in ("First", "Private", "Bobs", "Zebra")}
     readers = {
         Reader(embedded_site, world, link): "The (people|laboratory) of|Zebra|Bobs",
         Reader(embedded_site, world, link, token=stranger): "The (people|laboratory) of|Zebra|Bobs",
@@ -223,9 +224,9 @@ def test_no_view_names_others_before_the_date_from_which_leaderboards_do(
             assert not re.search(names, text), path
             assert not any(one in path.partition("?")[0] or (one in text and one not in path) for one in ids), path
     clock.advance(DAY / 2)
-    views = Reader(embedded_site, world, link).views()
-    shown = [path for path, text in views.items() if "The people of Zebra" in text]
-    assert {BOARD, f"/methods/{world.methods['Zebra']}", f"/api/v1/submissions/{world.ids['Zebra']}"} <= set(shown)
+    with embedded_site.client() as visitor:
+        for path in (BOARD, f"/methods/{world.methods['Zebra']}", f"/api/v1/submissions/{world.ids['Zebra']}"):
+            assert "The people of Zebra" in visitor.get(path).text, path
 
 
 def test_what_a_submission_and_a_leaderboard_show(embedded_site: Site) -> None:
