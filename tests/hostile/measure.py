@@ -57,17 +57,21 @@ def measure(upload: Upload, image_sets: Path) -> Cost:
     Args:
         image_sets: file of the edition's, as a server hands them out.
     """
-    edition = str(EDITIONS[upload.edition] or upload.edition)
-    command = ["validate", edition, str(upload.path), "--image-sets", str(image_sets), "--json"]
     touched: list[str] = []
     sys.dont_write_bytecode = True  # of modules that it imports
     sys.addaudithook(_watch(touched))
     memory, cpu = _resident(), _processor_seconds()
-    with contextlib.redirect_stdout(io.StringIO()) as printed:
-        status = run(command)
+    status, printed = _validate(upload, image_sets)
     cpu, memory = _processor_seconds() - cpu, _most_resident() - memory
-    problems = json.loads(printed.getvalue())["problems"]
+    problems = json.loads(printed)["problems"]
     return Cost(str(upload), round(cpu, 3), round(memory / _MIB, 1), touched, status, problems)
+
+
+def _validate(upload: Upload, image_sets: Path) -> tuple[int, str]:
+    edition = str(EDITIONS[upload.edition] or upload.edition)
+    command = ["validate", edition, str(upload.path), "--image-sets", str(image_sets), "--json"]
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        return run(command), printed.getvalue()
 
 
 def _watch(touched: list[str]) -> Callable[[str, tuple[object, ...]], None]:
@@ -106,11 +110,13 @@ def _most_resident() -> int:
 def in_own_processes(chosen: Sequence[Upload]) -> list[Cost]:
     """Measure uploads one after the other, each in a child of this process, which must have no threads."""
     costs = []
-    gc.freeze()  # collecting it in each child would copy it there
     with tempfile.TemporaryDirectory() as directory:
         image_sets = {edition: Path(directory) / f"{edition}.json" for edition in EDITIONS}
         for edition, file in image_sets.items():
             file.write_text(public(edition).to_json())
+        for upload in {upload.edition: upload for upload in uploads() if upload.is_accepted}.values():
+            _validate(upload, image_sets[upload.edition])  # imports what each child would
+        gc.freeze()  # collecting it in each child would copy it there
         for upload in chosen:
             reading, writing = os.pipe()
             child = os.fork()

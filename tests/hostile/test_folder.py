@@ -148,13 +148,17 @@ def test_the_command_line_names_exactly_its_problems(upload: Upload, offline: di
 
 
 def first_of_each_kind() -> list[ParameterSet]:
-    """Return all uploads, `long` if an earlier one is such an archive with such problems: the same code reads them."""
+    """Return all uploads, `long` if an earlier one is such an archive with such problems: the same code reads them.
+
+    Also those that take seconds: the command line has said the same of them above, in the time and memory allowed.
+    """
     kinds: set[object] = set()
     found: list[ParameterSet] = []
     for upload in UPLOADS:
         codes = frozenset(problem["code"] for problem in upload.problems)
         kind = (upload.edition, upload.is_accepted, upload.path.name.partition(".")[2], codes)
-        found.append(pytest.param(upload, marks=[pytest.mark.long] if kind in kinds else [], id=str(upload)))
+        marks = [pytest.mark.long] if kind in kinds or str(upload) in HONEST_SECONDS else []
+        found.append(pytest.param(upload, marks=marks, id=str(upload)))
         kinds.add(kind)
     return found
 
