@@ -27,6 +27,16 @@ annotations, results = generated(4)
 write_tree(annotations, pathlib.Path("tree"))
 write_results(results, annotations, pathlib.Path("results"), FILE)
 """
+# Asks a web application, which is not served.
+ASK = """
+import json, sys
+from fastapi.testclient import TestClient
+from vocboard.app.main import create_app
+from vocboard.app.settings import Settings
+headers, places = json.load(sys.stdin)
+with TestClient(create_app(Settings()), base_url="http://127.0.0.1", headers=headers) as client:
+    print(json.dumps([(answer.status_code, answer.text) for answer in map(client.get, places)]))
+"""
 
 
 @pytest.fixture(scope="module")
@@ -41,9 +51,9 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Installed:
 
 
 @contextmanager
-def serving(environment: Installed, data: Path, variables: dict[str, str]) -> Iterator[str]:
+def serving(environment: Installed, data: Path) -> Iterator[str]:
     """Run the environment's server on a data directory; give its address."""
-    given = {**variables, "VOCBOARD_DATA_DIRECTORY": str(data), "VOCBOARD_WORKER_PROCESSES": "1"}
+    given = {**CHOSEN, "VOCBOARD_DATA_DIRECTORY": str(data), "VOCBOARD_WORKER_PROCESSES": "1"}
 
     def command(port: int) -> list[str]:
         program = str(environment.directory / "bin" / "vocboard")
@@ -67,17 +77,10 @@ def test_its_own_tests_pass(environment: Installed) -> None:
 
 def test_from_validate_to_the_leaderboard(environment: Installed, tmp_path: Path) -> None:
     tests = str(environment.directory.parent / "keypoints" / "tests")
-    for command in (
-        ["python", "-c", GENERATE, tests],
-        ["tar", "-cf", "tree.tar", "-C", "tree", "."],
-        ["tar", "-cf", "results.tar", "-C", "results", "."],
-    ):
-        program = environment.run if command[0] == "python" else None
-        if program is None:
-            subprocess.run(command, check=True, cwd=tmp_path)
-        else:
-            done = program(command, environment=CHOSEN, directory=tmp_path)
-            assert done.returncode == 0, done.stderr
+    done = environment.run(["python", "-c", GENERATE, tests], environment=CHOSEN, directory=tmp_path)
+    assert done.returncode == 0, done.stderr
+    for name in ("tree", "results"):
+        shutil.make_archive(str(tmp_path / name), "tar", tmp_path / name)
     # Without a setting, the command line of participants uses what is installed.
     for words in (["validate", "results.tar", "--image-sets"], ["evaluate", "results.tar", "--json", "--ground-truth"]):
         done = environment.run(
@@ -90,19 +93,16 @@ def test_from_validate_to_the_leaderboard(environment: Installed, tmp_path: Path
 
     data = tmp_path / "data"
     data.mkdir()
-    variables = {"VOCBOARD_DATA_DIRECTORY": str(data), **CHOSEN}
-    email, said = "ada@lab.example", []
-    for admin in (
+    email, variables = "ada@lab.example", {"VOCBOARD_DATA_DIRECTORY": str(data)}
+    commands = [
         ["migrate"],
         ["admin", "create-user", email, "--name", "Ada", "--role", "organiser"],
         ["admin", "create-token", email, *SCOPES],
-    ):
-        done = environment.run(["vocboard", *admin], environment=variables, directory=tmp_path)
-        assert done.returncode == 0, done.stderr
-        said.append(done.stdout.strip())
-    headers = {"Authorization": f"Bearer {said[-1]}"}
+    ]
+    *_, token = environment.run_all(commands, environment={**variables, **CHOSEN}, directory=tmp_path)
+    headers = {"Authorization": f"Bearer {token.strip()}"}
     with (
-        serving(environment, data, CHOSEN) as url,
+        serving(environment, data) as url,
         httpx.Client(base_url=url, headers=headers, trust_env=False, timeout=60) as client,
     ):
         rules = {"slug": "points", "edition": "COCO-Keypoints", "competitions": ["comp1"], "decimals": 4}
@@ -126,15 +126,13 @@ def test_from_validate_to_the_leaderboard(environment: Installed, tmp_path: Path
         assert page.status_code == 200, page.text
         other = make_ready_elsewhere(client)
     # Another server, which does not load it: one sentence about this challenge, and the others go on.
-    with (
-        serving(environment, data, {}) as url,
-        httpx.Client(base_url=url, headers=headers, trust_env=False, timeout=60) as client,
-    ):
-        for place in ("/", "/api/v1/challenges", other, f"/challenges/{other.rpartition('/')[2]}"):
-            assert client.get(place).status_code == 200, place
-        for place in (path, f"{path}/leaderboards/comp1", "/challenges/points"):
-            answer = client.get(place)
-            assert (answer.status_code, "extension" in answer.text) == (503, True), (place, answer.text)
+    going = ["/", "/api/v1/challenges", other, f"/challenges/{other.rpartition('/')[2]}"]
+    asked = [*going, path, f"{path}/leaderboards/comp1", "/challenges/points"]
+    given = json.dumps([headers, asked])
+    done = environment.run(["python", "-c", ASK], environment=variables, directory=tmp_path, text=given)
+    assert done.returncode == 0, done.stderr
+    for place, (status, text) in zip(asked, json.loads(done.stdout), strict=True):
+        assert (status, "extension" in text) == ((200, "extension" in text) if place in going else (503, True)), place
 
 
 def make_ready_elsewhere(client: httpx.Client) -> str:

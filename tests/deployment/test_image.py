@@ -106,26 +106,10 @@ def name_of(command: str) -> tuple[str, ...]:
     return tuple(words[: 2 if words[0] in WITH_SUBCOMMANDS and len(words) > 1 and words[1][0] != "-" else 1])
 
 
-# One process runs them all: importing what each of them needs takes a second.
-RUN = """
-import contextlib, io, json, sys
-from vocboard.commands.main import main
-
-def ran(command):
-    said = io.StringIO()
-    with contextlib.redirect_stdout(said):
-        return main(command), said.getvalue()
-
-print(json.dumps([ran(command) for command in json.load(sys.stdin)]))
-"""
-
-
 def test_operators_commands_run(installed: Installed, tmp_path: Path) -> None:
     """From an empty database to people and tokens, as docs/operators.md tells."""
     environment = {"VOCBOARD_DATA_DIRECTORY": str(tmp_path / "data")}
     (tmp_path / "data").mkdir()
-    migrated = installed.run(["vocboard", "migrate"], environment=environment, directory=tmp_path)
-    assert migrated.returncode == 0, migrated.stderr
     email = "ada@example.org"
     commands = [
         ["create-user", email, "--name", "Ada Organiser", "--role", "organiser"],
@@ -137,13 +121,10 @@ def test_operators_commands_run(installed: Installed, tmp_path: Path) -> None:
         ["enable-user", email],
         ["reset-password", email],
     ]
-    text = json.dumps([["admin", *command] for command in commands])
-    done = installed.run(["python", "-c", RUN], environment=environment, directory=tmp_path, text=text)
-    assert done.returncode == 0, done.stderr
-    ran = json.loads(done.stdout)
-    for command, (status, _) in zip(commands, ran, strict=True):
-        assert status == 0, f"{command}: {done.stderr}"
-    password, _, token, users, *_, other_password = (said for _, said in ran)
+    ran = installed.run_all(
+        [["migrate"], *(["admin", *command] for command in commands)], environment=environment, directory=tmp_path
+    )
+    _, password, _, token, users, *_, other_password = ran
     assert len(password.strip()) >= 16
     assert token.strip()
     [listed] = json.loads(users)
@@ -155,13 +136,12 @@ def test_participants_commands_run(installed: Installed, tmp_path: Path) -> None
     (tmp_path / "results.tar").write_bytes(small_world.results_archive())
     (tmp_path / "tree.tar").write_bytes(small_world.ground_truth_archive())
     tree, results = "tree.tar", "results.tar"
-    for command in (
+    commands = [
         ["validate", load("VOC2007").name, results, "--image-sets", tree],
         ["evaluate", load("VOC2007").name, results, "--ground-truth", tree, "--json"],
-    ):
-        done = installed.run(["vocboard", *command], environment={}, directory=tmp_path)
-        assert done.returncode == 0, done.stderr + done.stdout
-    mean = json.loads(done.stdout)["competitions"]["comp3"]["mean"]
+    ]
+    _, evaluated = installed.run_all(commands, environment={}, directory=tmp_path)
+    mean = json.loads(evaluated)["competitions"]["comp3"]["mean"]
     assert mean == pytest.approx(small_world.MEAN_AP, abs=1e-12)
 
 

@@ -3,6 +3,7 @@
 Source: https://docs.docker.com/build/concepts/context/#dockerignore-files and the rules of Go's `filepath.Match`.
 """
 
+import json
 import os
 import re
 import shutil
@@ -95,7 +96,27 @@ class Installed:
             check=False,
         )
 
+    def run_all(
+        self, commands: Sequence[Sequence[str]], *, environment: Mapping[str, str], directory: Path
+    ) -> list[str]:
+        """Run commands of vocboard, which succeed, in one process: importing takes a second; return their output."""
+        done = self.run(["python", "-c", _RUN], environment=environment, directory=directory, text=json.dumps(commands))
+        assert done.returncode == 0, done.stdout + done.stderr
+        ran: list[str] = json.loads(done.stdout)
+        return ran
 
+
+_RUN = """
+import contextlib, io, json, sys
+from vocboard.commands.main import main
+
+def ran(command):
+    with contextlib.redirect_stdout(io.StringIO()) as said:
+        status = main(command)
+    return said.getvalue() if status == 0 else sys.exit(f"{command}: {status}: {said.getvalue()}")
+
+print(json.dumps([ran(command) for command in json.load(sys.stdin)]))
+"""
 PIP = (sys.executable, "-m", "pip", "--quiet", "--no-input", "--disable-pip-version-check")
 OFFLINE = ("--no-deps", "--no-index")
 
