@@ -1,10 +1,8 @@
 """Fixtures of the participant's commands: a real server with a real worker on synthetic data, and its users."""
 
 import logging
-import signal
-import sys
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 
@@ -14,15 +12,17 @@ from sqlalchemy.orm import Session
 
 from tests.commands.board import COMPETITIONS, EDITION, Board, Run
 from tests.support.factories import make_challenge, make_organiser, make_token
-from tests.support.life import is_served
-from tests.support.processes import listening, temporary_directory
+from tests.support.life import eventually
 from tests.support.services import make_tables
+from tests.support.site import serving
+from tests.support.working import working
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Challenge, Detail, GroundTruthVersion
 from vocboard.app.challenges.rules import PhaseRules
 from vocboard.app.database import Database, now
 from vocboard.app.organising.phase_changes import add_phase
 from vocboard.app.settings import Settings
+from vocboard.app.storage.ground_truth_inbox import PUBLIC_KEY_FILE
 from vocboard.client import credentials
 from vocboard.commands.demo.cast import BY_NAME
 from vocboard.commands.demo.development_kit import write_development_kit
@@ -36,7 +36,7 @@ from vocboard.commands.main import main
 def board(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Board]:
     """Give a server with its worker, and three challenges: `voc`, `over` and `soon`."""
     directory = tmp_path_factory.mktemp("board")
-    settings = Settings(data_directory=directory / "data")
+    settings = Settings(data_directory=directory / "data", worker_processes=1)
     settings.data_directory.mkdir()
     make_tables(settings)
     database = Database(settings.database)
@@ -55,10 +55,11 @@ def board(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Board]:
         make_challenge(session, organiser=organiser, slug="soon", title="Next year", opens_at=soon)
         # They have no files; without any file that it needs, a worker does not start.
         session.execute(update(GroundTruthVersion).values(sha256=None))
-    with serving(settings) as url:
-        with closing(Api(url, secret)) as api:
+    with serving(settings) as site, working(settings, directory / "worker.log"):
+        eventually((settings.ground_truth_inbox / PUBLIC_KEY_FILE).exists)  # the worker is there
+        with closing(Api(site.url, secret)) as api:
             upload_ground_truth(api, "voc", tree.parent)  # any directory with the tree in it
-        yield Board(url, database, world, tree)
+        yield Board(site.url, database, world, tree)
     database.close()
 
 
@@ -67,23 +68,6 @@ def add_phases(session: Session, challenge: Challenge, organiser: User) -> None:
     for key, title, closes_at in (("extra", "Extra", None), ("closed", "Over", now() - timedelta(hours=1))):
         rules = PhaseRules(competitions=tuple(COMPETITIONS), opens_at=now() - timedelta(days=2), closes_at=closes_at)
         add_phase(session, challenge=challenge, user=organiser, key=key, title=title, rules=rules)
-
-
-@contextmanager
-def serving(settings: Settings) -> Iterator[str]:
-    """Run `vocboard serve`, which runs a worker, until the block ends or this process does; give its address."""
-    own = {"VOCBOARD_DATA_DIRECTORY": str(settings.data_directory), "VOCBOARD_WORKER_PROCESSES": "1"}
-    program = str(Path(sys.executable).with_name("vocboard"))
-
-    def command(port: int) -> list[str]:
-        return ["env", *(f"{name}={value}" for name, value in own.items()), program, "serve", "--port", str(port)]
-
-    def answers(port: int) -> bool:
-        return is_served(f"http://127.0.0.1:{port}/readyz")
-
-    place = temporary_directory("")
-    with listening(command, directory=place, user="", stop_signal=signal.SIGTERM, answers=answers) as port:
-        yield f"http://127.0.0.1:{port}"
 
 
 @pytest.fixture
