@@ -111,9 +111,9 @@ sys.exit(main.main())
 @pytest.mark.full
 @pytest.mark.parametrize("command", ["evaluate", "validate"])
 def test_commands_draw_on_a_terminal_alone(command: str) -> None:
-    case = golden("voc2007-real")
+    case = golden("voc2012-synthetic")
     option = "--ground-truth" if command == "evaluate" else "--image-sets"
-    arguments = [*COMMAND, command, "VOC2007", str(case.results), option, str(case.ground_truth), "--json"]
+    arguments = [*COMMAND, command, case.edition, str(case.results), option, str(case.ground_truth), "--json"]
     plain = subprocess.run(arguments, capture_output=True, text=True, check=True)
     assert plain.stderr == ""
     leader, follower = pty.openpty()
