@@ -26,6 +26,7 @@ from tests.support.forked import Forked
 from tests.support.life import confirm_warnings, eventually, is_served, make_small_world, submit
 from tests.support.processes import free_port
 from tests.support.s3_server import settings_of
+from tests.support.site import serving
 from tests.support.tus import NAME
 from tests.support.working import environment_of, working
 from vocboard.app.accounts.models import Role
@@ -45,7 +46,7 @@ KIT = bytes(range(256)) * 1000
 
 @dataclass(frozen=True)
 class Machine:
-    """A web process and a worker with a directory of their own."""
+    """A web process, which may be that of the tests, and a worker with a directory of their own."""
 
     url: str
     settings: Settings
@@ -57,19 +58,20 @@ class Machine:
 
 
 @contextlib.contextmanager
-def machine(settings: Settings, log: Path) -> Iterator[Machine]:
+def web_process(settings: Settings, log: Path) -> Iterator[str]:
+    """Run a web process until the block ends; give its address."""
     port = free_port()
     program = [sys.executable, "-m", "uvicorn", "--factory", "vocboard.commands.serve:web_process", "--port", str(port)]
-    with log.open("wb") as output, working(settings, log.with_suffix(".worker.log")) as worker:
+    with log.open("wb") as output:
         web = subprocess.Popen(
             program, env=environment_of(settings), stdout=output, stderr=output, start_new_session=True
         )
-        try:
-            yield Machine(f"http://127.0.0.1:{port}", settings, worker)
-        finally:
-            os.killpg(web.pid, signal.SIGKILL)
-            web.wait()
-            print(log.read_text()[-3000:], log.with_suffix(".worker.log").read_text()[-5000:])
+    try:
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        os.killpg(web.pid, signal.SIGKILL)
+        web.wait()
+        print(log.read_text()[-3000:])
 
 
 def is_removed(directory: Path) -> bool:
@@ -95,12 +97,19 @@ def machines(postgres_url: str, redis_url: str, bucket: Bucket, tmp_path: Path) 
             **settings_of(bucket),
         )
 
-    with (
-        machine(settings("first", store_links=False), tmp_path / "first.log") as first,
-        machine(settings("second", store_links=True), tmp_path / "second.log") as second,
-    ):
-        eventually(lambda: is_served(f"{first.url}/healthz") and is_served(f"{second.url}/healthz"))
-        yield first, second
+    here, there = settings("first", store_links=False), settings("second", store_links=True)
+    logs = [tmp_path / "first.log", tmp_path / "second.log"]
+    try:
+        with (
+            serving(here) as site,
+            web_process(there, tmp_path / "web.log") as elsewhere,
+            working(here, logs[0]) as first,
+            working(there, logs[1]) as second,
+        ):
+            eventually(lambda: is_served(f"{elsewhere}/healthz"))
+            yield Machine(site.url, here, first), Machine(elsewhere, there, second)
+    finally:
+        print(*(log.read_text()[-5000:] for log in logs))
 
 
 def test_machines_share_no_directory_and_one_loses_its_own(machines: tuple[Machine, Machine], bucket: Bucket) -> None:
