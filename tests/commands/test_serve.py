@@ -74,7 +74,7 @@ def running(directory: Path) -> Iterator[Served]:
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """Give a server that tests leave running."""
+    """Give a server that all tests but the last leave running."""
     with running(tmp_path_factory.mktemp("serve")) as one:
         yield one
 
@@ -116,15 +116,22 @@ def test_metrics_have_an_address_of_their_own(served: Served) -> None:
     assert (one.status_code, "vocboard_check" in one.text) == (200, False)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_everything_ends_with_it(tmp_path: Path, number: signal.Signals) -> None:
+def test_everything_ends_with_it_when_it_is_interrupted(tmp_path: Path) -> None:
     with running(tmp_path) as served:
         wait_until(served.worker)
-        family = [served.process, *served.process.children(recursive=True)]
-        served.process.send_signal(number)
-        _, alive = psutil.wait_procs(family, timeout=PATIENCE_SECONDS)
-        assert alive == []
-        assert "Traceback" not in served.log.read_text()
+        expect_everything_to_end(served, signal.SIGINT)
+
+
+def test_everything_ends_with_it_when_it_is_terminated(served: Served) -> None:
+    expect_everything_to_end(served, signal.SIGTERM)  # no later test has this server
+
+
+def expect_everything_to_end(served: Served, number: signal.Signals) -> None:
+    family = [served.process, *served.process.children(recursive=True)]
+    served.process.send_signal(number)
+    _, alive = psutil.wait_procs(family, timeout=PATIENCE_SECONDS)
+    assert alive == []
+    assert "Traceback" not in served.log.read_text()
 
 
 def test_all_lines_of_migrate_and_worker_are_json_if_that_is_chosen(tmp_path: Path) -> None:
