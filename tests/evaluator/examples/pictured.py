@@ -25,7 +25,7 @@ def pictured_tree(
         archive: with the tree, whose image sets are called `test`.
         edition: of the tree.
         directory: to unpack into.
-        at_most: images of each image set.
+        at_most: images of each image set; half as many people's layouts, whose example takes longest.
         folder: the only one of `ImageSets/` to take; None for all.
     """
     tree = directory / edition.name
@@ -40,7 +40,8 @@ def pictured_tree(
     listed: dict[str, None] = {}
     for path, lines in lists.items():
         known = list(dict.fromkeys(line.split()[0] for line in lists[folders[path.parent]] if line.strip()))
-        half = {image: place % 2 for place, image in enumerate(known[:at_most])}
+        kept = at_most // 2 if path.parent.name == "Layout" else at_most
+        half = {image: place % 2 for place, image in enumerate(known[:kept])}
         for number, name in enumerate(("train", "val")):
             own = [line for line in lines if line.strip() and half.get(line.split()[0]) == number]
             target = directory / path.parent / path.name.replace("test.txt", f"{name}.txt")
