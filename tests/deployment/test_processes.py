@@ -22,7 +22,7 @@ import pytest
 
 from tests.support import small_world
 from tests.support.backend import wait_until
-from tests.support.compose import running, stop
+from tests.support.compose import running
 from tests.support.factories import make_token, make_user
 from tests.support.installation import HOST, PORT_IN_CONTAINER, Installation, installed
 from tests.support.life import eventually, is_served, make_small_world, submit, upload_results
@@ -298,11 +298,12 @@ def stylesheet(client: httpx.Client) -> str:
     return client.get("/").text.partition('rel="stylesheet" href="')[2].partition('"')[0]
 
 
-def test_a_restart_of_one_of_two_web_processes_is_not_noticed(installation: Installation) -> None:
+def test_a_restart_of_one_of_two_web_services_is_not_noticed(installation: Installation) -> None:
+    """Processes that stop answer over connections that they have, and refuse new ones."""
     web, port = installation.services["web"], free_port()
-    on_port = {PORT_IN_CONTAINER: str(port), "0.0.0.0": "127.0.0.1", "2": "1"}
-    environment = installation.environments["web"] | ALONE
-    other = partial(running, web, environment, installation.directory, replacing=on_port)
+    assert "2" in web.command  # processes
+    on_port = {PORT_IN_CONTAINER: str(port), "0.0.0.0": "127.0.0.1"}
+    other = partial(running, web, installation.environments["web"] | ALONE, installation.directory)
     statuses: Counter[int] = Counter()
     is_stopping, is_over = threading.Event(), threading.Event()
 
@@ -314,47 +315,34 @@ def test_a_restart_of_one_of_two_web_processes_is_not_noticed(installation: Inst
                 is_stopping.wait(0.5)  # leaves processors to the processes that start
                 time.sleep(0.02)
 
-    both = f"{installation.url} http://127.0.0.1:{port}"
+    address = f"http://127.0.0.1:{port}"
     with contextlib.ExitStack() as stack:
-        process = stack.enter_context(other())
-        proxy = stack.enter_context(in_front_of(both, installation.services["proxy"].environment))
+        processes = stack.enter_context(other(replacing=on_port))
+        proxy = stack.enter_context(
+            in_front_of(f"{installation.url} {address}", installation.services["proxy"].environment)
+        )
+        client = stack.enter_context(httpx.Client(base_url=address, trust_env=False))
         with ThreadPoolExecutor(4) as people:
             asking = [people.submit(ask, proxy) for _ in range(4)]
             try:
-                eventually(lambda: is_served(f"http://127.0.0.1:{port}/healthz"))
+                eventually(lambda: is_served(f"{address}/healthz"))
                 time.sleep(2)  # until the proxy asks both
                 is_stopping.set()
-                time.sleep(0.2)
-                stop(process)
-                time.sleep(0.5)
+                assert client.get("/healthz").is_success
+                processes.terminate()
+                time.sleep(1)
+                with pytest.raises(httpx.ConnectError):
+                    httpx.get(f"{address}/healthz", trust_env=False)
+                assert client.get("/healthz").headers["Connection"] == "close"
+                assert processes.wait(timeout=60) is not None
                 is_stopping.clear()
-                stack.enter_context(other())
-                eventually(lambda: is_served(f"http://127.0.0.1:{port}/healthz"))
+                stack.enter_context(other(replacing={**on_port, "2": "1"}))
+                eventually(lambda: is_served(f"{address}/healthz"))
             finally:
                 is_over.set()
         for each in asking:
             each.result()
     assert set(statuses) == {200, 403}, statuses
-
-
-def test_web_processes_that_stop_answer_over_connections_that_they_have_and_refuse_new_ones(
-    installation: Installation,
-) -> None:
-    web, port = installation.services["web"], free_port()
-    on_port = {PORT_IN_CONTAINER: str(port), "0.0.0.0": "127.0.0.1"}
-    assert "2" in web.command  # processes
-    with (
-        running(web, installation.environments["web"] | ALONE, installation.directory, replacing=on_port) as processes,
-        httpx.Client(base_url=f"http://127.0.0.1:{port}", trust_env=False) as client,
-    ):
-        eventually(lambda: is_served(f"http://127.0.0.1:{port}/healthz"))
-        assert client.get("/healthz").is_success
-        processes.terminate()
-        time.sleep(1)
-        with pytest.raises(httpx.ConnectError):
-            httpx.get(f"http://127.0.0.1:{port}/healthz", trust_env=False)
-        assert client.get("/healthz").headers["Connection"] == "close"
-        assert processes.wait(timeout=60) is not None
 
 
 @pytest.mark.parametrize(("public_port", "shown"), [("443", ""), ("8443", ":8443")])
