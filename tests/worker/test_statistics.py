@@ -353,7 +353,7 @@ def test_a_change_during_the_computation_never_leads_to_mixed_statistics(
 @pytest.mark.full
 def test_killed_workers_lose_no_more_than_one_result(backend: Backend) -> None:
     challenge = backend.challenge()
-    submit_scored(backend, challenge, 40)
+    submit_scored(backend, challenge, 20)
 
     def stored() -> int:
         with backend.database.reading() as session:
