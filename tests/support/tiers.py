@@ -95,6 +95,7 @@ LONG = (
     "tests/deployment/test_image.py::test_works_next_to_a_project_that_has_packages_of_the_same_names",
     "tests/evaluator/examples/test_examples.py::test_layout_of_whole_people_finds_some",  # test_layout_of_parts
     "tests/fuzz",
+    "tests/support/test_services.py::test_processes_of_a_killed_soak",  # test_servers_end_with_a_killed_run
     # with PostgreSQL and Redis
     "tests/worker/test_failures.py::test_evaluations_that_break_a_limit_fail_while_others_go_on[embedded]",
     "tests/worker/test_rescore_work.py::test_with_workers_killed_and_the_broker_emptied_it_ends_with_the_same_report[embedded]",
@@ -137,6 +138,8 @@ LONG_ON_POSTGRES = (
     "tests/worker/test_health.py",  # its tests that are marked
     "tests/worker/test_mail.py",  # its test that is marked
     "tests/worker/test_rescoring.py",  # tests/worker/test_rescore_work.py
+    "tests/worker/test_sequences.py::test_a_withdrawn",  # its first test
+    "tests/worker/test_sequences.py::test_what",  # its first test
     "tests/worker/test_statistics.py",  # its tests that are marked
 )
 
