@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import timedelta
+from importlib import import_module
 from typing import NamedTuple
 
 from kombu.exceptions import OperationalError as BrokerError
@@ -15,6 +16,7 @@ from vocboard.app.messaging.broker import MAIL, SCORING, create_publisher
 from vocboard.app.storage.stores import archive_store
 from vocboard.app.web import health
 from vocboard.commands.admin.actions import Actions, Call, Outcome, Transaction
+from vocboard.evaluator import extensions
 from vocboard.migrations import require_newest
 
 ACTIONS = Actions()
@@ -41,6 +43,9 @@ def doctor(call: Call) -> Outcome:
 
 
 def _findings(call: Call) -> Iterator[Finding]:
+    import_module("vocboard.worker.evaluation")  # and with it all that extensions have for workers
+    for sentence in extensions.failures().values():
+        yield Finding(sentence, "Correct VOCBOARD_EXTENSIONS or the package, and start web, workers and beat again.")
     store, settings = archive_store(call.settings), call.settings
     checked = health.check(settings, call.database, store)
     if checked.archives == "failing":

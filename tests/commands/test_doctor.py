@@ -1,6 +1,9 @@
 """`vocboard admin doctor` says everything that is wrong at once, and what to do."""
 
+import os
 import shutil
+import subprocess
+import sys
 import uuid
 from datetime import timedelta
 from pathlib import Path
@@ -70,3 +73,22 @@ def test_a_database_that_does_not_fit_is_said_with_what_to_do(
     said = capsys.readouterr()
     assert "correct VOCBOARD_DATABASE_URL" in said.out
     assert "secret" not in said.out + said.err
+
+
+def test_an_extension_of_which_only_workers_load_a_broken_module_is_named(tmp_path: Path) -> None:
+    files = {
+        "voc_broken/__init__.py": "",
+        "voc_broken/definition.py": "ONLY_SECONDARY = {}",
+        "voc_broken/metrics.py": "import nothing_such",
+        "voc_broken-1.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: voc-broken\nVersion: 1.0\n",
+        "voc_broken-1.0.dist-info/entry_points.txt": "[vocboard.metrics]\nbroken = voc_broken\n",
+    }
+    for name, content in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(content)
+    environment = os.environ | {"VOCBOARD_DATA_DIRECTORY": str(tmp_path), "VOCBOARD_EXTENSIONS": "voc-broken"}
+    environment["PYTHONPATH"] = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    program = [sys.executable, "-m", "vocboard.commands.main"]
+    subprocess.run([*program, "migrate"], env=environment, check=True, capture_output=True)
+    done = subprocess.run([*program, "admin", "doctor"], env=environment, check=False, capture_output=True, text=True)
+    assert "Extension voc-broken 1.0 cannot be used: broken: ModuleNotFoundError" in done.stdout
