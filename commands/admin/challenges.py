@@ -269,7 +269,7 @@ def import_truth(call: Call) -> Outcome:
         print(f"re-score {rescore.id}")
     if not (arguments.wait or arguments.confirm):
         return 0
-    status = _wait(database, version_id, confirming=arguments.confirm)
+    status = _wait(call, version_id)
     if status == 0 and arguments.confirm:
         with call.writing() as at:
             ground_truth.confirm(at.session, **at.organised, number=_version(database, version_id).number)
@@ -302,19 +302,20 @@ def _version(database: Database, version_id: UUID) -> GroundTruthVersion:
         return session.get_one(GroundTruthVersion, version_id)
 
 
-def _wait(database: Database, version_id: UUID, *, confirming: bool) -> int:
+def _wait(call: Call, version_id: UUID) -> int:
     """Wait for the import; 1 if it failed, or has to be confirmed, with everything that is wrong on standard error."""
-    while (version := _version(database, version_id)).state not in {TruthState.READY, TruthState.FAILED}:
+    while (version := _version(call.database, version_id)).state not in {TruthState.READY, TruthState.FAILED}:
         time.sleep(POLL_SECONDS)
     if version.state is TruthState.FAILED:
         _print_problems(version.problems)
         return 1
     _print_problems(version.warnings)
     print(f"version {version.number} is ready and can score {', '.join(version.competitions or ())}")
-    if needs_confirmation(version) and not confirming:
+    if needs_confirmation(version) and not call.arguments.confirm:
+        command = f"confirm-truth {call.arguments.slug} {version.number} --organiser {call.arguments.organiser}"
         print(
             f"vocboard admin: version {version.number} cannot become current before its warnings are confirmed: "
-            f"vocboard admin confirm-truth ... {version.number}",
+            f"vocboard admin {command}",
             file=sys.stderr,
         )
         return 1

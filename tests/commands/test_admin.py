@@ -248,8 +248,12 @@ def test_a_challenge_and_its_ground_truth_from_a_directory(
     assert admin(*hand_in) == 1
     assert "No worker has started" in capsys.readouterr().err
     GroundTruthDirectory(settings).private_key()
-    assert admin(*hand_in) == 0
-    assert import_next(embedded, settings)
+    with ThreadPoolExecutor(1) as pool:
+        command = pool.submit(admin, *hand_in, "--wait")
+        while not command.done():
+            import_next(embedded, settings)
+    assert command.result() == 1
+    assert "confirmed: vocboard admin confirm-truth cars 1 --organiser ada@lab.example\n" in capsys.readouterr().err
     with embedded.reading() as session:  # classes lack positives
         assert current_phase(get_visible(session, "cars", None), now()).state(now()) is PhaseState.NOT_READY
     assert admin("confirm-truth", "cars", "1", "--organiser", "ada@lab.example") == 0
