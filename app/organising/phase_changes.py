@@ -54,6 +54,18 @@ MOVED_DATES = (
 )
 
 
+def check_new_phase(checks: FieldChecks, challenge: Challenge, *, key: str, image_set: str | None) -> None:
+    """Check what a phase has beside its rules and its title; see `add_phase`."""
+    if not (KEY.fullmatch(key) and len(key) <= MAX_KEY_LENGTH):
+        checks.fail("key", f"Use at most {MAX_KEY_LENGTH} lower-case letters, digits and single hyphens.")
+    elif key == MAIN_PHASE:
+        checks.fail("key", "This name is reserved. Choose another one.")
+    if image_set is not None and not IMAGE_SET.fullmatch(image_set):
+        checks.fail("image_set", "Use letters, digits, dots, hyphens and underscores, such as val.")
+    if len(challenge.phases) >= MAX_PHASES:
+        checks.fail("key", f"A challenge has at most {MAX_PHASES} phases.")
+
+
 def add_phase(
     session: Session,
     *,
@@ -82,14 +94,7 @@ def add_phase(
     lock_to_change(session, challenge)
     has_own_truth = has_own_truth or image_set is not None
     checks = FieldChecks()
-    if not (KEY.fullmatch(key) and len(key) <= MAX_KEY_LENGTH):
-        checks.fail("key", f"Use at most {MAX_KEY_LENGTH} lower-case letters, digits and single hyphens.")
-    elif key == MAIN_PHASE:
-        checks.fail("key", "This name is reserved. Choose another one.")
-    if image_set is not None and not IMAGE_SET.fullmatch(image_set):
-        checks.fail("image_set", "Use letters, digits, dots, hyphens and underscores, such as val.")
-    if len(challenge.phases) >= MAX_PHASES:
-        checks.fail("key", f"A challenge has at most {MAX_PHASES} phases.")
+    check_new_phase(checks, challenge, key=key, image_set=image_set)
     scoring_id = None if has_own_truth else challenge.main_phase.current_scoring_id
     keys = check_phase_rules(checks, rules, on_image_set(edition_of(challenge), image_set))
     rules = rules.model_copy(update={"competitions": keys})

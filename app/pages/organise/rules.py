@@ -430,8 +430,11 @@ def _data_links(form: Typed, wrong: dict[str, str]) -> tuple[DataLink, ...]:
     return tuple(links)
 
 
-def _phase_rules_in(form: Typed, challenge: Challenge) -> PhaseRules:
+def _phase_rules_in(form: Typed, challenge: Challenge, *, is_new: bool = False) -> PhaseRules:
     """Return what the fields of a further phase mean.
+
+    Args:
+        is_new: whether the form also has its name and image set.
 
     Raises:
         InvalidInputError: with every field that is not what it should be.
@@ -443,6 +446,9 @@ def _phase_rules_in(form: Typed, challenge: Challenge) -> PhaseRules:
     if wrong:
         checks = FieldChecks()
         checks.line("title", form["title"], max_length=MAX_PHASE_TITLE_LENGTH, required=True)
+        if is_new:
+            image_set = form["image_set"].strip() or None
+            phase_changes.check_new_phase(checks, challenge, key=form["key"], image_set=image_set)
         check_phase_rules(checks, rules, None)
         raise InvalidInputError(checks.messages | wrong)
     return rules
@@ -530,7 +536,7 @@ def add_phase(organised: Organised, sent: Sent) -> Response:
                 user=organised.user,
                 key=form["key"],
                 title=form["title"],
-                rules=_phase_rules_in(form, challenge),
+                rules=_phase_rules_in(form, challenge, is_new=True),
                 image_set=form["image_set"].strip() or None,
                 has_own_truth=form["own_ground_truth"] == "true",
             )

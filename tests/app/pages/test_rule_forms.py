@@ -215,14 +215,15 @@ def test_all_errors_are_listed_also_if_some_fields_cannot_be_read(embedded_site:
         challenge = make_challenge(session, organiser=organiser)
         page, email = f"/organise/{challenge.slug}", organiser.email
     typed = {"quota_days": "a week", "opens_at": "2026-03-02T12:00", "closes_at": "2026-03-01T12:00", "team_size": "0"}
+    typed |= {"edition": "VOC2004", "competitions": "comp1", "image_set": "a b"}
     phase = {"quota_days", "closes_at", "title"}
     with signed_in(embedded_site, email) as client:
         for address, expected in (
             ("/organise/new", {*phase, "slug", "edition", "team_size"}),
             (f"{page}/edit", {*phase, "team_size"}),
-            (f"{page}/new-phase", phase),
+            (f"{page}/new-phase", {*phase, "key", "image_set"}),
         ):
-            refused = send_form(client, address, **typed | {"edition": "VOC2004", "competitions": "comp1"})
+            refused = send_form(client, address, **typed)
             assert refused.status_code == 422
             found = re.findall(r'id="(\w+)-wrong"', refused.text)
             assert set(found) == expected, address
