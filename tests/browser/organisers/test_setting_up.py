@@ -39,10 +39,11 @@ def test_nothing_is_suggested_where_a_url_name_is_being_typed(page: Page, organi
 def test_cancelling_does_not_deny_what_the_server_has_taken(
     elsewhere: Site, page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    answers, take_file = Event(), files.take_file
+    has_taken, answers, take_file = Event(), Event(), files.take_file
 
     async def taken(*given: Any, **more: Any) -> None:
         await take_file(*given, **more)
+        has_taken.set()
         await asyncio.to_thread(answers.wait, PATIENCE / 1000)
 
     monkeypatch.setattr(files, "take_file", taken)
@@ -55,6 +56,7 @@ def test_cancelling_does_not_deny_what_the_server_has_taken(
     page.get_by_label("File", exact=True).set_input_files(tmp_path / "kit.txt")
     page.get_by_role("button", name="Upload").click()
     expect(page.locator("[data-progress-text]")).to_contain_text("Upload complete")
+    assert has_taken.wait(PATIENCE / 1000)
     page.get_by_role("button", name="Cancel").click()
     expect(page.locator("#report")).to_contain_text("The server may have taken it")
     answers.set()
