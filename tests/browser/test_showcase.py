@@ -1,7 +1,6 @@
 """The showcase in a browser: its slider with and without scripts, its fixed sizes, its accessibility."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -17,10 +16,18 @@ SHOWN = "#showcase li[data-rank]:not([hidden])"
 BOXES = "#showcase g[data-rank]:not([hidden])"
 
 
-@pytest.fixture
-def scene(sqlite_url: str, tmp_path: Path) -> Iterator[Scene]:
-    with serving(Settings(data_directory=tmp_path / "data", database_url=sqlite_url)) as site:
+@pytest.fixture(scope="module")
+def scene(shared_database_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
+    """Give the showcase; tests only look at it."""
+    data = tmp_path_factory.mktemp("data")
+    with serving(Settings(data_directory=data, database_url=shared_database_url)) as site:
         yield Scene(site)
+
+
+@pytest.fixture(scope="module")
+def contrasts() -> set[int]:
+    """Return the kinds of texts that have enough contrast, to which each page adds."""
+    return set()
 
 
 def test_the_slider_shows_more_and_fewer_results_at_once(scene: Scene, page: Page) -> None:
@@ -46,7 +53,7 @@ def test_without_scripts_the_form_does_the_same(scene: Scene, browser: Browser) 
 
 
 @pytest.mark.parametrize("competition", [COMP1, COMP3])
-def test_pages_are_accessible_and_fit_a_phone(scene: Scene, page: Page, competition: str) -> None:
+def test_pages_are_accessible_and_fit_a_phone(scene: Scene, page: Page, contrasts: set[int], competition: str) -> None:
     compared = f"/challenges/{scene.slug}/leaderboards/{competition}/compare?method={scene.old}&method={scene.theirs}"
     for path in (f"/methods/{scene.method}?showcase=main.{competition}", compared):
         page.set_viewport_size(PHONE)  # type: ignore[arg-type]
@@ -56,10 +63,12 @@ def test_pages_are_accessible_and_fit_a_phone(scene: Scene, page: Page, competit
             "all => all.map((each) => each.getBoundingClientRect()).map(({ width, height }) => width / height)"
         )
         assert boxes == pytest.approx([500 / 375] * len(boxes), rel=0.02), "whether or not pictures have been loaded"
-        axe.check(page)
+        axe.check(page, known=contrasts)
 
 
-def test_a_leaderboard_shows_pictures_beside_the_name_that_a_pointer_rests_on(scene: Scene, page: Page) -> None:
+def test_a_leaderboard_shows_pictures_beside_the_name_that_a_pointer_rests_on(
+    scene: Scene, page: Page, contrasts: set[int]
+) -> None:
     page.goto(f"{scene.site.url}/challenges/{scene.slug}/leaderboards/{COMP3}")
     pictures, name = (
         page.locator(".row-pictures"),
@@ -68,7 +77,7 @@ def test_a_leaderboard_shows_pictures_beside_the_name_that_a_pointer_rests_on(sc
     name.hover()
     expect(pictures.locator("img")).to_have_count(2)
     expect(pictures).to_have_accessible_name("Ours on test images")
-    axe.check(page)
+    axe.check(page, known=contrasts)
     pictures.hover()
     page.wait_for_timeout(500)
     expect(pictures).to_be_visible()
