@@ -1,30 +1,20 @@
 """The API's documentation works under the site's own content security policy."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.axe import check
-from tests.support.site import Site, serving
-from vocboard.app.settings import Settings
+from tests.browser.exhibition import Exhibition
 
 pytestmark = pytest.mark.browser
 
 
-@pytest.fixture
-def site(sqlite_url: str, tmp_path: Path) -> Iterator[Site]:
-    with serving(Settings(data_directory=tmp_path / "data", database_url=sqlite_url)) as running:
-        yield running
-
-
-def test_operations_can_be_read_and_tried(page: Page, site: Site) -> None:
+def test_operations_can_be_read_and_tried(page: Page, exhibition: Exhibition) -> None:
     browser_errors: list[str] = []
     page.on("console", lambda message: browser_errors.append(message.text) if message.type == "error" else None)
     page.on("pageerror", lambda error: browser_errors.append(str(error)))
     page.emulate_media(color_scheme="dark")
-    page.goto(f"{site.url}/api/docs")
+    page.goto(f"{exhibition.url}/api/docs")
     expect(page.locator("#operations-tag-account")).to_be_visible()
     subjects = page.locator("[id^=operations-tag-]")
     for subject in (subjects.first, subjects.last):
