@@ -11,7 +11,6 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 from sqlalchemy import delete
 
-from tests.browser.conftest import SignIn
 from tests.browser.dropping import drop, drop_files
 from tests.browser.exhibition import cookies_of
 from tests.support.factories import make_challenge, make_user
@@ -162,17 +161,14 @@ def test_what_cannot_be_sent_is_explained_and_a_check_whose_connection_is_lost_i
     expect(report).to_be_empty()
 
 
-def test_without_scripts_everything_is_on_one_page(
-    site: Site, browser: Browser, sign_in: SignIn, tmp_path: Path
-) -> None:
+def test_without_scripts_everything_is_on_one_page(site: Site, browser: Browser, tmp_path: Path) -> None:
     with site.writing() as session:
         slug, email = challenge(session).slug, make_user(session).email
     file = tmp_path / "results.tar.gz"
     file.write_bytes(tar(detections()))
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
-    page.goto(site.url)
-    sign_in(page, email)
+    context.add_cookies(cookies_of(site, email))
     page.goto(f"{site.url}/challenges/{slug}/submit")
     page.get_by_label("Result files in one archive").set_input_files(file)
     page.get_by_label("Name", exact=True).fill("Mine")

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 from playwright.sync_api import BrowserContext, Page, ViewportSize, expect
 
-from tests.browser.conftest import Exhibition, SignIn
+from tests.browser.conftest import Exhibition
 from tests.browser.layout import DESK, TELEPHONE, TOO_WIDE
 from tests.browser.visits import EMBEDDED, REFUSED_FORMS, Visit
 
@@ -97,9 +97,7 @@ def test_colours_follow_the_choice_and_stay_chosen(page: Page, exhibition: Exhib
 
 
 @pytest.mark.usefixtures("browser_errors")
-def test_times_are_the_readers_own_with_utc(
-    exhibition: Exhibition, browser_context: BrowserContext, sign_in: SignIn
-) -> None:
+def test_times_are_the_readers_own_with_utc(exhibition: Exhibition, browser_context: BrowserContext) -> None:
     browser = browser_context.browser
     elsewhere = browser.new_context(timezone_id="Asia/Tokyo", locale="en-GB")
     page = elsewhere.new_page()
@@ -111,7 +109,7 @@ def test_times_are_the_readers_own_with_utc(
     assert f"{instant.astimezone(UTC):%H:%M} UTC" in time.locator(".utc").inner_text()
     assert f"{instant.astimezone(timezone(timedelta(hours=9))):%H:%M} GMT+9" in time.inner_text()
     # Organisers type dates in UTC, or anywhere on Earth, and see their own time beside them.
-    sign_in(page, exhibition.gallery.organiser)
+    elsewhere.add_cookies(exhibition.cookies("organiser"))
     page.goto(f"{exhibition.url}/organise/new")
     page.locator("summary", has_text="Dates").click()
     opens, hint = page.locator("#opens_at"), page.locator("#opens_at-local")
@@ -127,12 +125,11 @@ def test_times_are_the_readers_own_with_utc(
 
 
 @pytest.mark.usefixtures("browser_errors")
-def test_pages_work_without_scripts(exhibition: Exhibition, browser_context: BrowserContext, sign_in: SignIn) -> None:
+def test_pages_work_without_scripts(exhibition: Exhibition, browser_context: BrowserContext) -> None:
     browser = browser_context.browser
     plain = browser.new_context(java_script_enabled=False, viewport={"width": 1280, "height": 800})
     page = plain.new_page()
-    page.goto(exhibition.url)
-    sign_in(page, exhibition.gallery.participant)
+    plain.add_cookies(exhibition.cookies("participant"))
     page.goto(f"{exhibition.url}/submissions/{exhibition.gallery.submissions['scored']}?competition=comp3")
     table = page.get_by_role("table", name="Scores by class")
     expect(table.get_by_role("columnheader", name="Median")).to_have_count(0)

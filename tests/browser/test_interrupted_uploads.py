@@ -11,7 +11,7 @@ from sqlalchemy import func, select
 
 from benchmarks.interrupted import SLUG, make_archive, make_test_set
 from benchmarks.relay import Relay, relaying
-from tests.browser.conftest import SignIn
+from tests.browser.exhibition import cookies_of
 from tests.support.backend import wait_until
 from tests.support.factories import make_user
 from tests.support.processes import free_port
@@ -54,7 +54,7 @@ def count(site: Site, model: type) -> int:
 
 
 def test_an_interrupted_upload_continues_and_is_submitted_once(
-    settings: Settings, relay: Relay, page: Page, browser_context: BrowserContext, sign_in: SignIn, tmp_path: Path
+    settings: Settings, relay: Relay, page: Page, browser_context: BrowserContext, tmp_path: Path
 ) -> None:
     archive, offsets = tmp_path / "results.tar", list[int]()
     make_archive(archive, 1)
@@ -79,8 +79,7 @@ def test_an_interrupted_upload_continues_and_is_submitted_once(
         with site.writing() as session:
             make_test_set(session)
             email = make_user(session).email
-        page.goto(relay.url)
-        sign_in(page, email)
+        page.context.add_cookies(cookies_of(site, email))
         page.goto(f"{relay.url}/challenges/{SLUG}/submit")
         hold_at(0.2)
         page.get_by_label("Result files in one archive").set_input_files(archive)

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import PATIENCE_MS, SignIn
+from tests.browser.conftest import PATIENCE_MS
+from tests.browser.exhibition import cookies_of
 from tests.support import small_world
 from tests.support.factories import make_organiser, make_token, make_user
 from tests.support.life import eventually, make_small_world, submit
@@ -17,9 +18,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser_errors")]
 BETTER = small_world.results_archive(comp1_cls_test_car=["000001 0.9", "000002 0.8", "000003 0.1", "000004 0.1"])
 
 
-def test_a_better_version_takes_the_place_of_the_first(
-    laboratory: Site, page: Page, sign_in: SignIn, tmp_path: Path
-) -> None:
+def test_a_better_version_takes_the_place_of_the_first(laboratory: Site, page: Page, tmp_path: Path) -> None:
     with laboratory.writing() as session:
         organiser = make_token(session, make_organiser(session))
         owner, rival = make_user(session), make_user(session)
@@ -35,8 +34,7 @@ def test_a_better_version_takes_the_place_of_the_first(
     second = tmp_path / "second.tar.gz"
     second.write_bytes(BETTER)
 
-    page.goto(laboratory.url)
-    sign_in(page, email)
+    page.context.add_cookies(cookies_of(laboratory, email))
     page.goto(f"{laboratory.url}/challenges/small-world/submit")
     expect(page.get_by_label("Name", exact=True)).to_have_value("Own")
     page.get_by_label("Result files in one archive").set_input_files(second)

@@ -5,7 +5,7 @@ from playwright.sync_api import Page, expect
 from playwright.sync_api import TimeoutError as PlaywrightTimeoutError
 from sqlalchemy import select
 
-from tests.browser.conftest import SignIn
+from tests.browser.exhibition import cookies_of
 from tests.support.factories import make_challenge, make_organiser, make_truth, make_user
 from tests.support.scored import make_scored
 from tests.support.site import Site
@@ -20,7 +20,7 @@ RELOADS_EVERY_MS = 1000  # a page that waits for a form tries again so often
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser_errors")]
 
 
-def test_what_is_being_typed_survives_until_the_page_has_news(elsewhere: Site, page: Page, sign_in: SignIn) -> None:
+def test_what_is_being_typed_survives_until_the_page_has_news(elsewhere: Site, page: Page) -> None:
     with elsewhere.writing() as session:
         organiser = make_organiser(session)
         challenge = make_challenge(session, organiser=organiser, slug="small")
@@ -28,8 +28,7 @@ def test_what_is_being_typed_survives_until_the_page_has_news(elsewhere: Site, p
         arriving = make_truth(session, challenge, current=False)
         arriving.state = TruthState.IMPORTING
         email, version = organiser.email, arriving.id
-    page.goto(elsewhere.url)
-    sign_in(page, email)
+    page.context.add_cookies(cookies_of(elsewhere, email))
     set_up = f"{elsewhere.url}/organise/small"
     page.clock.install()
     page.goto(set_up)
@@ -63,7 +62,7 @@ def test_what_is_being_typed_survives_until_the_page_has_news(elsewhere: Site, p
     page.wait_for_url("**/sign-in?*")
 
 
-def test_details_of_one_former_version_stay_open_alone(elsewhere: Site, page: Page, sign_in: SignIn) -> None:
+def test_details_of_one_former_version_stay_open_alone(elsewhere: Site, page: Page) -> None:
     with elsewhere.writing() as session:
         organiser = make_organiser(session)
         challenge = make_challenge(session, organiser=organiser, slug="small")
@@ -73,8 +72,7 @@ def test_details_of_one_former_version_stay_open_alone(elsewhere: Site, page: Pa
             version.summary = {"detection/test": {"images": 1}}
         make_truth(session, challenge, current=False).state = TruthState.IMPORTING
         email = organiser.email
-    page.goto(elsewhere.url)
-    sign_in(page, email)
+    page.context.add_cookies(cookies_of(elsewhere, email))
     set_up = f"{elsewhere.url}/organise/small"
     page.clock.install()
     page.goto(set_up)
@@ -88,14 +86,13 @@ def test_details_of_one_former_version_stay_open_alone(elsewhere: Site, page: Pa
     assert former.locator("details").evaluate_all("all => all.map((one) => one.open)") == [True, False]
 
 
-def test_a_result_that_arrives_does_not_empty_a_form(elsewhere: Site, page: Page, sign_in: SignIn) -> None:
+def test_a_result_that_arrives_does_not_empty_a_form(elsewhere: Site, page: Page) -> None:
     with elsewhere.writing() as session:
         organiser = make_organiser(session)
         challenge = make_challenge(session, organiser=organiser, slug="small")
         waiting = make_scored(session, challenge, make_user(session), "Method", state=State.QUEUED, queued_at=now())
         email, submission = organiser.email, waiting.id
-    page.goto(elsewhere.url)
-    sign_in(page, email)
+    page.context.add_cookies(cookies_of(elsewhere, email))
     page.clock.install()
     page.route("**/events", lambda route: route.fulfill(status=503))  # as while the database is away
     with page.expect_response("**/events"):
