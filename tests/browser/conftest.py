@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, BrowserContext, CDPSession, ConsoleMess
 from tests.browser.exhibition import Exhibition
 from tests.browser.visits import Visit, open_page
 from tests.support.browser import VIEWPORT, new_context
-from tests.support.factories import PASSWORD, make_user
+from tests.support.factories import make_user
 from tests.support.filled_databases import furnish, read_gallery
 from tests.support.run_files import made_once
 from tests.support.services import make_tables
@@ -27,7 +27,6 @@ from vocboard.app.storage.ground_truth_inbox import PUBLIC_KEY_FILE
 PATIENCE_MS = 60_000  # for what a worker does
 
 KeptPages = Callable[..., Page]
-SignIn = Callable[[Page, str], None]
 
 
 @contextlib.contextmanager
@@ -138,20 +137,6 @@ def visited(visit: Visit, exhibition: Exhibition, kept_pages: KeptPages) -> Iter
     with without_errors(page.context):
         open_page(page, exhibition, visit)
         yield page
-
-
-@pytest.fixture
-def sign_in() -> SignIn:
-    """Give what signs a page's browser in, by the form; the page must be on the site."""
-
-    def by_form(page: Page, email: str) -> None:
-        page.get_by_role("link", name="Sign in").first.click()
-        page.get_by_label("Email address").fill(email)
-        page.get_by_label("Password").fill(PASSWORD)
-        page.get_by_role("button", name="Sign in").click()
-        page.get_by_role("link", name="Account").wait_for()
-
-    return by_form
 
 
 @pytest.fixture

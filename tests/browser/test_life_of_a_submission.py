@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import PATIENCE_MS, SignIn
-from tests.support import small_world
+from tests.browser.conftest import PATIENCE_MS
+from tests.support import factories, small_world
 from tests.support.mail import link_in, read
 from tests.support.site import Site
 
@@ -33,7 +33,7 @@ def files(tmp_path: Path) -> dict[str, Path]:
 
 @pytest.mark.smoke
 def test_from_registration_to_the_leaderboard(
-    laboratory: Site, organiser: str, sign_in: SignIn, page: Page, files: dict[str, Path]
+    laboratory: Site, organiser: str, page: Page, files: dict[str, Path]
 ) -> None:
     page.goto(laboratory.url)
     sign_in(page, organiser)
@@ -60,6 +60,14 @@ def test_from_registration_to_the_leaderboard(
     row.get_by_role("link", name="Small detector").click()
     expect(page.get_by_role("heading", name="Small detector")).to_be_visible()
     expect(page.get_by_role("button", name="Unpublish")).to_have_count(0)
+
+
+def sign_in(page: Page, email: str) -> None:
+    page.get_by_role("link", name="Sign in").first.click()
+    page.get_by_label("Email address").fill(email)
+    page.get_by_label("Password").fill(factories.PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("link", name="Account").wait_for()
 
 
 def unfold(page: Page, field: str) -> None:
