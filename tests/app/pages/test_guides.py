@@ -16,11 +16,11 @@ from vocboard.evaluator.problem_catalogue import CATALOGUE
 MAX_BYTES = 300_000
 
 
-def test_every_link_and_picture_resolves(embedded_site: Site) -> None:
+def test_every_link_and_picture_resolves(shared_site: Site) -> None:
     """Crawls from the list of documents; what is not linked from it is not reached."""
     pages: dict[str, html.HtmlElement | None] = {}
     wanted, linked = ["/docs"], set[tuple[str, str]]()
-    with embedded_site.client() as client:
+    with shared_site.client() as client:
         while wanted:
             address = wanted.pop()
             answer = client.get(address)
@@ -65,13 +65,13 @@ def pictures() -> list[Path]:
         "images/../../LICENSE",
     ],
 )
-def test_nothing_else_is_served(embedded_site: Site, path: str) -> None:
-    with embedded_site.client() as client:
+def test_nothing_else_is_served(shared_site: Site, path: str) -> None:
+    with shared_site.client() as client:
         assert client.get(f"/docs/{path}", follow_redirects=True).status_code == 404
 
 
-def test_addresses_of_files_lead_to_documents(embedded_site: Site) -> None:
-    with embedded_site.client() as client:
+def test_addresses_of_files_lead_to_documents(shared_site: Site) -> None:
+    with shared_site.client() as client:
         assert client.get("/docs/editions/own.md").headers["location"] == "/docs/editions/own"
         assert client.get("/docs/docs//evil.example.md").status_code == 404
 
@@ -112,8 +112,8 @@ First <script>alert(1)</script> [bad](javascript:alert(1)) <b onclick=x>b</b>
         ("back up database", "/docs/operators#back-up"),
     ],
 )
-def test_search_leads_to_the_section(embedded_site: Site, wanted: str, address: str) -> None:
-    with embedded_site.client() as client:
+def test_search_leads_to_the_section(shared_site: Site, wanted: str, address: str) -> None:
+    with shared_site.client() as client:
         page = html.fromstring(client.get("/docs", params={"q": wanted}).text)
     found = page.xpath("//ol[@class='guide-list']/li")
     assert found[0].xpath("./a/@href") == [address]
@@ -126,8 +126,8 @@ def test_search_leads_to_the_section(embedded_site: Site, wanted: str, address: 
     "wanted",
     ['"', "'; DROP TABLE sections; --", "NEAR(", "a" * 5000, "*", "-", "\x00", "AND OR NOT", "<script>alert(1)"],
 )
-def test_search_takes_any_text_as_words(embedded_site: Site, wanted: str) -> None:
-    with embedded_site.client() as client:
+def test_search_takes_any_text_as_words(shared_site: Site, wanted: str) -> None:
+    with shared_site.client() as client:
         answer = client.get("/docs", params={"q": wanted})
     assert answer.status_code == 200
     assert "<script>alert" not in answer.text
@@ -137,10 +137,10 @@ def test_search_takes_any_text_as_words(embedded_site: Site, wanted: str) -> Non
     )
 
 
-def test_visitors_share_a_page_that_says_nothing_of_users_or_of_how_it_was_asked_for(embedded_site: Site) -> None:
-    with embedded_site.writing() as session:
+def test_visitors_share_a_page_that_says_nothing_of_users_or_of_how_it_was_asked_for(shared_site: Site) -> None:
+    with shared_site.writing() as session:
         email = make_user(session).email
-    with embedded_site.client() as visitor, signed_in(embedded_site, email) as user:
+    with shared_site.client() as visitor, signed_in(shared_site, email) as user:
         assert 'action="/sign-out"' in user.get("/docs/problems").text
         visitor.get("/docs/problems?done=published")
         first = visitor.get("/docs/problems?next=//evil.example")

@@ -29,8 +29,8 @@ EVERYTHING = [
 
 
 @pytest.mark.parametrize("path", EVERYTHING)
-def test_every_response_has_the_headers(embedded_site: Site, path: str) -> None:
-    with embedded_site.client() as client:
+def test_every_response_has_the_headers(shared_site: Site, path: str) -> None:
+    with shared_site.client() as client:
         headers = client.get(path).headers
     assert headers["content-security-policy"] == CONTENT_SECURITY_POLICY
     assert headers["x-content-type-options"] == "nosniff"
@@ -55,13 +55,13 @@ def test_other_sites_read_what_visitors_may_read_if_operators_allow_it(sqlite_ur
 
 
 def test_our_errors_have_the_headers_and_no_traceback(
-    embedded_site: Site, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    shared_site: Site, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def fail() -> None:
         raise RuntimeError("the secret of the database")
 
-    monkeypatch.setattr(embedded_site.database, "reading", fail)
-    with embedded_site.client() as client:
+    monkeypatch.setattr(shared_site.database, "reading", fail)
+    with shared_site.client() as client:
         for path in ("/", "/api/v1/challenges"):
             response = client.get(path)
             assert response.status_code == 500
@@ -80,21 +80,21 @@ def test_the_policy_allows_no_inline_scripts_or_styles() -> None:
     assert "default-src 'none'" in CONTENT_SECURITY_POLICY
 
 
-def test_only_versioned_files_are_kept_by_browsers(embedded_site: Site) -> None:
-    with embedded_site.client() as client:
+def test_only_versioned_files_are_kept_by_browsers(shared_site: Site) -> None:
+    with shared_site.client() as client:
         assert client.get("/").headers["cache-control"] == "no-store"
         assert client.get("/api/v1/challenges").headers["cache-control"] == "no-store"
         assert "immutable" in client.get("/static/js/api-docs.js?v=1").headers["cache-control"]
         assert client.get("/static/js/api-docs.js").headers["cache-control"] == "no-cache"
 
 
-def test_fonts_are_asked_for_once(embedded_site: Site) -> None:
+def test_fonts_are_asked_for_once(shared_site: Site) -> None:
     """Style sheets name the version of each font, the same as the page that preloads it."""
     sheet = (STATIC_DIRECTORY / "css" / "tokens.css").read_text()
     named = re.findall(r'url\("\.\./(vendor/[^"?]+\.woff2)(\?v=\w+)?"\)', sheet)
     assert len(named) == 4
     assert {f"/static/{font}{version}" for font, version in named} == {asset(font) for font, _ in named}
-    with embedded_site.client() as client:
+    with shared_site.client() as client:
         assert asset(named[0][0]) in client.get("/").text
         for path in ("/", "/docs", "/docs/api", "/sign-in", "/no-such-page"):
             found = re.findall(r'(?:href|src)="(/static/[^"]+)"', client.get(path).text)
@@ -112,10 +112,10 @@ def test_behind_tls_browsers_stay_there_and_cookies_are_this_hosts_alone(sqlite_
     assert {"HttpOnly", "Secure", "SameSite=lax", "Path=/"} <= set(visitor.split("; "))
 
 
-def test_a_signed_in_cookie_is_out_of_reach_for_scripts_and_other_sites(embedded_site: Site) -> None:
-    with embedded_site.writing() as session:
+def test_a_signed_in_cookie_is_out_of_reach_for_scripts_and_other_sites(shared_site: Site) -> None:
+    with shared_site.writing() as session:
         email = make_user(session).email
-    with embedded_site.client() as client:
+    with shared_site.client() as client:
         response = send_form(client, "/sign-in", email=email, password=PASSWORD)
     cookie = response.headers["set-cookie"].split("; ")
     assert cookie[0].startswith("vocboard_session=")
@@ -143,8 +143,8 @@ def test_only_the_embeddable_leaderboard_may_be_shown_in_a_frame(gallery_site: S
 
 
 @pytest.mark.parametrize("path", ["/", "/sign-in", "/api/v1/challenges", "/api/docs", "/healthz", "/static/brand.svg"])
-def test_head_has_the_headers_of_get_and_no_body(embedded_site: Site, path: str) -> None:
-    with embedded_site.client() as client:
+def test_head_has_the_headers_of_get_and_no_body(shared_site: Site, path: str) -> None:
+    with shared_site.client() as client:
         get, head = client.get(path), client.head(path)
     assert head.status_code == get.status_code == 200
     assert head.content == b""
@@ -152,6 +152,6 @@ def test_head_has_the_headers_of_get_and_no_body(embedded_site: Site, path: str)
         assert head.headers.get(name) == get.headers.get(name)
 
 
-def test_head_of_what_is_not_there_is_not_found(embedded_site: Site) -> None:
-    with embedded_site.client() as client:
+def test_head_of_what_is_not_there_is_not_found(shared_site: Site) -> None:
+    with shared_site.client() as client:
         assert client.head("/challenges/none").status_code == 404

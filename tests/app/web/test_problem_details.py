@@ -28,8 +28,8 @@ from vocboard.app.web.problem_details import details_of
         ("GET", "/api/v1/challenges?page=x", 422, "invalid_input"),
     ],
 )
-def test_programs_get_problem_details(embedded_site: Site, method: str, path: str, status: int, code: str) -> None:
-    with embedded_site.client() as client:
+def test_programs_get_problem_details(shared_site: Site, method: str, path: str, status: int, code: str) -> None:
+    with shared_site.client() as client:
         response = client.request(method, path)
     assert response.status_code == status
     assert response.headers["content-type"] == "application/problem+json"
@@ -41,8 +41,8 @@ def test_programs_get_problem_details(embedded_site: Site, method: str, path: st
     assert "page" not in details["detail"] or "page=" in path
 
 
-def test_all_methods_of_an_address_are_named_where_another_is_refused(embedded_site: Site) -> None:
-    with embedded_site.client() as client:
+def test_all_methods_of_an_address_are_named_where_another_is_refused(shared_site: Site) -> None:
+    with shared_site.client() as client:
         found = [client.put(path) for path in ("/api/v1/challenges/nothing", "/static/nothing.css")]
     assert [(response.status_code, response.headers["allow"]) for response in found] == [
         (405, "DELETE, GET, HEAD, PATCH"),
@@ -50,8 +50,8 @@ def test_all_methods_of_an_address_are_named_where_another_is_refused(embedded_s
     ]
 
 
-def test_people_get_a_page_and_are_sent_to_sign_in(embedded_site: Site) -> None:
-    with embedded_site.client() as client:
+def test_people_get_a_page_and_are_sent_to_sign_in(shared_site: Site) -> None:
+    with shared_site.client() as client:
         missing = client.get("/nothing/here", headers={"Accept": "text/html"})
         assert missing.status_code == 404
         assert missing.headers["content-type"].startswith("text/html")
@@ -60,10 +60,10 @@ def test_people_get_a_page_and_are_sent_to_sign_in(embedded_site: Site) -> None:
         assert private.headers["location"] == "/sign-in?next=%2Fsubmissions%3Fpage%3D2"
 
 
-def test_error_pages_know_who_is_signed_in(embedded_site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    with embedded_site.writing() as session:
+def test_error_pages_know_who_is_signed_in(shared_site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    with shared_site.writing() as session:
         email = make_user(session).email
-    with embedded_site.client() as visitor, embedded_site.client() as client:
+    with shared_site.client() as visitor, shared_site.client() as client:
         sign_in(client, email)
 
         def answers(browser: httpx.Client) -> dict[int, httpx.Response]:
@@ -87,8 +87,8 @@ def test_error_pages_know_who_is_signed_in(embedded_site: Site, monkeypatch: pyt
     assert 'href="/sign-in?next=%2Fnothing%2Fhere"' in signed_out[404].text
 
 
-def test_a_missing_token_is_distinguished_from_a_wrong_one(embedded_site: Site) -> None:
-    with embedded_site.client() as client:
+def test_a_missing_token_is_distinguished_from_a_wrong_one(shared_site: Site) -> None:
+    with shared_site.client() as client:
         missing = client.get("/api/v1/me")
         wrong = client.get("/api/v1/me", headers={"Authorization": "Bearer vocb_wrong"})
         other = client.get("/api/v1/challenges", headers={"Authorization": "Basic dXNlcjpwYXNz"})
@@ -97,20 +97,20 @@ def test_a_missing_token_is_distinguished_from_a_wrong_one(embedded_site: Site) 
     assert (missing.json()["code"], wrong.json()["code"]) == ("not_signed_in", "invalid_token")
 
 
-def test_a_body_that_is_not_json_is_malformed_input(embedded_site: Site) -> None:
-    with embedded_site.writing() as session:
+def test_a_body_that_is_not_json_is_malformed_input(shared_site: Site) -> None:
+    with shared_site.writing() as session:
         token = make_token(session, make_user(session, role=Role.ORGANISER))
-    with embedded_site.client(token) as client:
+    with shared_site.client(token) as client:
         response = client.post("/api/v1/challenges", content=b"{", headers={"Content-Type": "application/json"})
     assert (response.status_code, response.json()["code"]) == (400, "malformed_json")
     assert response.headers["content-type"] == "application/problem+json"
 
 
-def test_half_of_a_surrogate_pair_is_quoted_as_a_question_mark(embedded_site: Site) -> None:
-    with embedded_site.writing() as session:
+def test_half_of_a_surrogate_pair_is_quoted_as_a_question_mark(shared_site: Site) -> None:
+    with shared_site.writing() as session:
         token = make_token(session, make_user(session, role=Role.ORGANISER))
     sent = {"slug": "small", "title": "Small", "edition": "VOC2007", "competitions": ["comp\ud800"]}
-    with embedded_site.client(token) as client:
+    with shared_site.client(token) as client:
         response = client.post(
             "/api/v1/challenges", content=json.dumps(sent), headers={"Content-Type": "application/json"}
         )
@@ -118,14 +118,12 @@ def test_half_of_a_surrogate_pair_is_quoted_as_a_question_mark(embedded_site: Si
     assert "comp?" in response.json()["fields"]["competitions"]
 
 
-def test_a_database_that_cannot_be_reached_is_said_to_be_so(
-    embedded_site: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_database_that_cannot_be_reached_is_said_to_be_so(shared_site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail() -> None:
         raise OperationalError("SELECT secret", {}, Exception("connection refused"))
 
-    monkeypatch.setattr(embedded_site.database, "reading", fail)
-    with embedded_site.client() as client:
+    monkeypatch.setattr(shared_site.database, "reading", fail)
+    with shared_site.client() as client:
         response = client.get("/api/v1/challenges")
         readiness = client.get("/readyz")
         liveness = client.get("/healthz")
@@ -136,8 +134,8 @@ def test_a_database_that_cannot_be_reached_is_said_to_be_so(
     assert liveness.status_code == 200
 
 
-def test_a_ready_site_says_so(embedded_site: Site) -> None:
-    with embedded_site.client() as client:
+def test_a_ready_site_says_so(shared_site: Site) -> None:
+    with shared_site.client() as client:
         parts = {"database": "ok", "archives": "ok", "disk": "ok", "mail": "ok"}
         none_runs = {"workers": "failing", "ground_truth": "unknown"}
         assert client.get("/readyz").json() == {"status": "degraded", **parts, **none_runs}
