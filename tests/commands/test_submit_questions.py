@@ -192,28 +192,30 @@ def test_an_edition_that_is_not_understood_here_leaves_everything_to_the_server(
     assert "only the server checks what the archive lacks" in capsys.readouterr().err
 
 
-def test_options_declare_what_the_edition_defines(site: Site, street: str, tmp_path: Path) -> None:
+def test_options_declare_what_the_edition_defines(
+    site: Site, street: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     archive = tmp_path / "results.tar.gz"
     archive.write_bytes(RESULTS)
-    given = ["--training-data", "Ours."]
+    submit = ["submit", street, str(archive), "--method", "Mine", "--training-data", "Ours."]
     for options, said in (
         ([], "add --declare parameters=VALUE for comp1"),
         (["--declare", "parameters=many"], "--declare parameters: expected a number that is at least 0, not 'many'"),
         (["--declare", "licence=mine"], "--declare licence: expected open or none, not 'mine'"),
         (["--declare", "parametres=3"], "the challenge knows no declaration 'parametres'; it knows training_data, par"),
-        (["--declare", "parameters"], "expected NAME=VALUE, such as parameters=25.6"),
     ):
-        done = piped(street, RESULTS, *given, *options)
-        assert (done.returncode, said in done.stderr.decode()) == (2, True), done.stderr
-    done = piped(street, RESULTS, *given, "--declare", "parameters=25.6", "--declare", "licence=open")
-    assert done.returncode == 0, done.stderr
-    assert "comp1 requires --declare ms_per_image=VALUE; without it" in done.stderr.decode()
+        assert main([*submit, *options]) == 2
+        assert said in capsys.readouterr().err
+    with pytest.raises(SystemExit, match="2"):
+        main([*submit, "--declare", "parameters"])
+    assert "expected NAME=VALUE, such as parameters=25.6" in capsys.readouterr().err
+    assert main([*submit, "--declare", "parameters=25.6", "--declare", "licence=open"]) == 0
+    assert "comp1 requires --declare ms_per_image=VALUE; without it" in capsys.readouterr().err
     [made] = submissions(site)
     assert made.declarations == {"training_data": "Ours.", "parameters": 25.6, "licence": "open"}
-    edit = [sys.executable, "-m", "vocboard.commands.main", "edit", str(made.id)]
-    subprocess.run([*edit, "--declare", "ms_per_image=3.5", "--declare", "licence="], check=True)
-    shown = subprocess.run(edit, check=True, capture_output=True, text=True).stdout
-    assert "ms_per_image:    3.5\n" in shown
+    assert main(["edit", str(made.id), "--declare", "ms_per_image=3.5", "--declare", "licence="]) == 0
+    assert main(["edit", str(made.id)]) == 0
+    assert "ms_per_image:    3.5\n" in capsys.readouterr().out
     with vocboard.Client(site.url) as client:
         client.edit(str(made.id), declarations={"parameters": 30})
         client.submit(street, archive, method="Mine", training_data="Ours.", declarations={"parameters": 7.5})
