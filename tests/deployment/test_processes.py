@@ -24,6 +24,7 @@ from tests.support import small_world
 from tests.support.backend import wait_until
 from tests.support.compose import running
 from tests.support.factories import make_token, make_user
+from tests.support.image import RUN
 from tests.support.installation import HOST, PORT_IN_CONTAINER, Installation, installed
 from tests.support.life import eventually, is_served, make_small_world, submit, upload_results
 from tests.support.processes import free_port
@@ -57,8 +58,8 @@ def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installat
         yield one
 
 
-def admin(installation: Installation, *arguments: str, service: str = "migrate", status: int = 0) -> str:
-    """Run `vocboard admin` as the operator's manual does, by default in the migrate service; return what it says."""
+def admin(installation: Installation, *arguments: str, service: str, status: int = 0) -> str:
+    """Run `vocboard admin` in a service, as the operator's manual does; return what it says."""
     command = [sys.executable, "-m", "vocboard.commands.main", "admin", *arguments]
     environment = dict(installation.environments[service])
     done = subprocess.run(
@@ -86,8 +87,20 @@ def authorised(installation: Installation, token: str) -> httpx.Client:
 def challenge(installation: Installation) -> str:
     """Give the path of a challenge that is ready, of an organiser whom the operator's commands have made."""
     email = "organiser@lab.example"
-    admin(installation, "create-user", email, "--name", "Organiser", "--role", "organiser")
-    token = admin(installation, "create-token", email, "--scope=read", "--scope=organise").split()[-1]
+    commands = [
+        ["admin", "create-user", email, "--name", "Organiser", "--role", "organiser"],
+        ["admin", "create-token", email, "--scope=read", "--scope=organise"],
+    ]
+    done = subprocess.run(
+        [sys.executable, "-c", RUN],
+        input=json.dumps(commands),
+        env=dict(installation.environments["migrate"]),
+        cwd=installation.directory,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    token = json.loads(done.stdout)[-1].split()[-1]
     with authorised(installation, token) as organiser:
         return make_small_world(organiser, quota_count=3)
 

@@ -100,13 +100,14 @@ class Installed:
         self, commands: Sequence[Sequence[str]], *, environment: Mapping[str, str], directory: Path
     ) -> list[str]:
         """Run commands of vocboard, which succeed, in one process: importing takes a second; return their output."""
-        done = self.run(["python", "-c", _RUN], environment=environment, directory=directory, text=json.dumps(commands))
+        done = self.run(["python", "-c", RUN], environment=environment, directory=directory, text=json.dumps(commands))
         assert done.returncode == 0, done.stdout + done.stderr
         ran: list[str] = json.loads(done.stdout)
         return ran
 
 
-_RUN = """
+# Runs commands of vocboard.
+RUN = """
 import contextlib, io, json, sys
 from vocboard.commands.main import main
 
