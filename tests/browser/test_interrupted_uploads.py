@@ -65,13 +65,13 @@ def test_an_interrupted_upload_continues_and_is_submitted_once(
             offsets.append(int(request.headers["upload-offset"]))
 
     def hold_at(share: float) -> None:
+        nonlocal arrived
+        arrived = arrived_bytes(settings)  # with what the server had still to write of the part before
         relay.hold_from(relay.sent + OTHER_REQUESTS_BYTES + int(share * size))
 
     def wait_until_some_has_arrived() -> None:
-        nonlocal arrived
         relay.wait_until_held()
         wait_until(lambda: arrived_bytes(settings) >= arrived + OTHER_REQUESTS_BYTES)
-        arrived = arrived_bytes(settings)
 
     page.on("request", note)
     with serving(settings) as site:
