@@ -147,7 +147,7 @@ def accept_team_invitation(
 
 @router.delete("/teams/{team_id}/members/{user_id}", status_code=204, responses=CHANGING)
 def remove_member(database: DatabaseDep, user: SubmittingUser, team_id: uuid.UUID, user_id: uuid.UUID) -> None:
-    """Leave a team, or remove a member of a team that you own. Methods and submissions stay with the team."""
+    """Leave a team, or remove a member: if you own it, or if the member is banned. Methods and submissions stay."""
     with database.writing() as session:
         teams.remove(session, team_id=team_id, user=user, user_id=user_id)
 

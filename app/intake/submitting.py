@@ -130,11 +130,11 @@ def lock_submitter(session: Session, user: User) -> None:
     """Lock the person, so that only one transaction at a time decides on the person's team (SQLite has one writer).
 
     Raises:
-        ForbiddenError: the account was disabled during the upload.
+        ForbiddenError: the account was disabled or deleted during the upload.
     """
     query = select(User.disabled_at).where(User.id == user.id).with_for_update(key_share=True)  # as `lock_person`
     if session.scalar(query) is not None:
-        raise ForbiddenError("Your account has been disabled.")
+        raise ForbiddenError("Your account has been disabled or deleted.")
 
 
 def check_may_submit(

@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from vocboard.app.challenges import service as challenges
+from vocboard.app.challenges.bans import bans_of_people
 from vocboard.app.database import Database
 from vocboard.app.errors import (
     ConflictError,
@@ -61,6 +62,7 @@ class TeamPage:
                 team=team,
                 members=members,
                 owns=any(one.user_id == self.user.id and one.role is TeamRole.OWNER for one in members),
+                banned=bans_of_people(session, user_ids=[one.user_id for one in members], challenge_id=challenge.id),
                 invitations=teams.invitations_of(session, team.id) if team else (),
                 link=link,
                 lifetime=teams.INVITATION_LIFETIME,

@@ -241,16 +241,20 @@ def accept(session: Session, *, token: str, user: User, bring_team: bool = False
 def remove(session: Session, *, team_id: uuid.UUID, user: User, user_id: uuid.UUID) -> None:
     """Leave a team, or remove somebody from it, which owners can. What was submitted stays with the team.
 
-    Who is banned can go at any time, because the team takes no part until then. Invitations of somebody who is removed
-    are withdrawn: otherwise, the person could come back by one.
+    Who is banned can go at any time and be removed by any member, because the team takes no part until then; if that
+    was the only owner, the member becomes one. Invitations of somebody who is removed are withdrawn: otherwise, the
+    person could come back by one.
 
     Raises:
         NotFoundError: the person is not in the team, or there is no such member.
-        ForbiddenError: the person does not own the team.
+        ForbiddenError: the person does not own the team, and nobody is banned.
         ConflictError: it is its only member, or its only owner; teams of the challenge can no longer change.
     """
-    team = get(session, team_id, user) if user_id == user.id else _owned(session, team_id, user, even_closed=True)
-    if bans_of_people(session, user_ids=[user_id], challenge_id=team.challenge_id):
+    team = get(session, team_id, user)
+    is_banned = bool(bans_of_people(session, user_ids=[user_id], challenge_id=team.challenge_id))
+    if user_id != user.id and not is_banned:
+        team = _owned(session, team_id, user, even_closed=True)
+    if is_banned:
         require_not_archived(team.challenge)
     else:
         _require_open(team.challenge)
@@ -262,7 +266,9 @@ def remove(session: Session, *, team_id: uuid.UUID, user: User, user_id: uuid.UU
     if len(members) == 1:
         raise ConflictError("You are the only member of the team.")
     if not any(one.role is TeamRole.OWNER for one in members.values() if one.user_id != user_id):
-        raise ConflictError("A team needs an owner. Make another member its owner first.")
+        if user_id == user.id or user.id not in members:
+            raise ConflictError("A team needs an owner. Make another member its owner first.")
+        members[user.id].role = TeamRole.OWNER
     session.delete(leaving)
     session.flush()
     if user_id == user.id:

@@ -68,7 +68,7 @@ def require_none_banned(session: Session, *, challenge_id: uuid.UUID, user: User
         if person.id in bans:
             raise ForbiddenError(
                 f"The organisers have banned {person.name}, who is in your team, from this challenge: "
-                f"“{bans[person.id].reason}” An owner of the team can remove the person."
+                f"“{bans[person.id].reason}” Remove the person on the page of your team."
             )
 
 

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from tests.support.backend import Backend
 from tests.support.browsing import signed_in, token_of
-from tests.support.factories import make_challenge, make_organiser, make_token, make_user
+from tests.support.factories import ban, make_challenge, make_organiser, make_token, make_user
 from tests.support.phases import complete
 from tests.support.scored import make_published, make_scored
 from tests.support.services import REAL
@@ -329,6 +329,27 @@ def test_a_team_with_a_banned_member_takes_no_part(backend: Backend) -> None:
         _, token = teams.invite(session, team_id=team.id, user=ada, site=SITE)
         with pytest.raises(ForbiddenError, match="banned you"):
             teams.accept(session, token=token, user=bob)
+
+
+def test_any_member_removes_who_is_banned(backend: Backend) -> None:
+    challenge, organiser = backend.challenge(), backend.user()
+    ada, bob, cy, dan = (backend.user(name=name) for name in ("Ada", "Bob", "Cy", "Dan"))
+    with backend.database.writing() as session:
+        team = found_team(session, challenge, ada, bob, cy, dan)
+        for banned in (ada, bob):
+            ban(session, challenge, banned, organiser)
+    with backend.database.writing() as session:
+        complete(session, challenge.id).teams_until = now() - timedelta(days=1)
+        with pytest.raises(ForbiddenError, match="Only owners"):
+            teams.remove(session, team_id=team.id, user=cy, user_id=dan.id)
+        teams.remove(session, team_id=team.id, user=cy, user_id=bob.id)
+        roles = {one.user_id: one.role for one in members_of(session, team.id)}
+        assert roles == {ada.id: TeamRole.OWNER, cy.id: TeamRole.MEMBER, dan.id: TeamRole.MEMBER}
+    with backend.database.writing() as session:
+        teams.remove(session, team_id=team.id, user=cy, user_id=ada.id)
+        roles = {one.user_id: one.role for one in members_of(session, team.id)}
+        assert roles == {cy.id: TeamRole.OWNER, dan.id: TeamRole.MEMBER}
+    backend.submit(dan, challenge)
 
 
 def test_a_team_in_the_browser_and_by_the_api(embedded_site: Site) -> None:
