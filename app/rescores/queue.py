@@ -57,7 +57,7 @@ def lock_open(session: Session, rescore_id: uuid.UUID) -> Rescore | None:
 
 def needs_step(session: Session, rescore: Rescore, evaluator_version: str) -> bool:
     """Whether there is work other than evaluating: starting, adding submissions, reporting, applying."""
-    if is_withdrawn(session, rescore):
+    if has_no_submission(session, rescore):
         return True
     if rescore.scoring_id is None or rescore.evaluator_version != evaluator_version or has_late(session, rescore):
         return True
@@ -72,10 +72,11 @@ def needs_step(session: Session, rescore: Rescore, evaluator_version: str) -> bo
     return rescore.report_revision != revision_number(session, rescore.challenge_id)
 
 
-def is_withdrawn(session: Session, rescore: Rescore) -> bool:
-    """Whether the one submission of a re-score was withdrawn, so that there is nothing to apply."""
-    withdrawn = select(Submission.id).where(Submission.id == rescore.submission_id, Submission.state == State.WITHDRAWN)
-    return rescore.submission_id is not None and session.scalar(withdrawn) is not None
+def has_no_submission(session: Session, rescore: Rescore) -> bool:
+    """Whether the one submission of a re-score was withdrawn or marked as failed: there is nothing to apply."""
+    states = (State.WITHDRAWN, State.FAILED)
+    ended = select(Submission.id).where(Submission.id == rescore.submission_id, Submission.state.in_(states))
+    return rescore.submission_id is not None and session.scalar(ended) is not None
 
 
 def begin(session: Session, rescore: Rescore, evaluator_version: str) -> None:

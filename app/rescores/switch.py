@@ -31,15 +31,15 @@ LOST = "This submission could not be evaluated again, as all others were. The or
 
 
 def fail_if_unusable(session: Session, rescore: Rescore) -> bool:
-    """End a re-score of a withdrawn submission, or one that has not begun with ground truth that cannot be scored with.
+    """End a re-score without a submission, or one that has not begun with ground truth that cannot be scored with.
 
     If it was started with the upload of the ground truth, that is only known after the import.
 
     Returns:
         Whether it was ended.
     """
-    if queue.is_withdrawn(session, rescore):
-        _fail(session, rescore, "The submission was withdrawn.")
+    if queue.has_no_submission(session, rescore):
+        _fail(session, rescore, "The submission was withdrawn or marked as failed.")
         return True
     if rescore.scoring_id is not None or rescore.changes_edition or rescore.submission_id is not None:
         return False

@@ -390,8 +390,10 @@ def test_one_submission_is_evaluated_again(backend: Backend) -> None:
     assert [one.method for one in board(backend, challenge).corrections] == ["Method 000"]
 
 
-@pytest.mark.parametrize("is_ready", [False, True])
-def test_an_evaluation_of_one_ends_when_its_submission_is_withdrawn(backend: Backend, is_ready: bool) -> None:
+@pytest.mark.parametrize(("is_ready", "is_withdrawn"), [(False, True), (True, True), (True, False)])
+def test_an_evaluation_of_one_ends_when_its_submission_is_withdrawn_or_fails(
+    backend: Backend, is_ready: bool, is_withdrawn: bool
+) -> None:
     challenge = backend.challenge()
     (chosen,) = submit_scored(backend, challenge, 1)
     with backend.database.writing() as session:
@@ -399,11 +401,14 @@ def test_an_evaluation_of_one_ends_when_its_submission_is_withdrawn(backend: Bac
     if is_ready:
         work(backend)
     with backend.database.writing() as session:
-        owner = session.get_one(User, session.get_one(Submission, chosen).user_id)
-        withdrawing.withdraw(session, submission_id=chosen, user=owner)
+        if is_withdrawn:
+            owner = session.get_one(User, session.get_one(Submission, chosen).user_id)
+            withdrawing.withdraw(session, submission_id=chosen, user=owner)
+        else:
+            moderation.fail(session, submission_id=chosen, user=administrator(backend), reason="The disk was full.")
     work(backend)
     ended = rescore(backend, started.id)
-    assert (ended.state, ended.failure) == (RescoreState.FAILED, "The submission was withdrawn.")
+    assert (ended.state, ended.failure) == (RescoreState.FAILED, "The submission was withdrawn or marked as failed.")
 
 
 def test_a_failed_submission_is_queued_again(backend: Backend) -> None:
