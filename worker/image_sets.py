@@ -73,7 +73,9 @@ def _outdated(session: Session, challenge_id: uuid.UUID) -> list[_Outdated]:
             decimals = decimals_of(min(first.decimals, second.decimals))
             digest = digest_of((entry.result_id for pair in pairs for entry in pair), decimals)
             stored = session.scalars(of_competitions(phase.id, both)).one_or_none()
-            if (stored and (stored.methods_sha256, stored.version)) != (digest and (digest, VERSION)):
+            is_frozen = first.frozen_at is not None or second.frozen_at is not None  # replicates are not drawn again
+            version = stored.version if stored is not None and is_frozen else VERSION
+            if (stored and (stored.methods_sha256, stored.version)) != (digest and (digest, version)):
                 found.append(_Outdated(phase.id, both, pairs, digest, decimals))
     return found
 

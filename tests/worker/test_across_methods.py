@@ -11,13 +11,16 @@ from sqlalchemy import select
 
 from tests.support.backend import Backend
 from tests.support.browsing import sign_in
-from tests.support.jobs import evaluate_next
+from tests.support.jobs import evaluate_next, sweep
+from tests.support.phases import main_phase
 from tests.support.site import serving
 from tests.worker.test_sequences import seen
 from tests.worker.test_statistics import rounded_ends, update_all, withdraw
 from vocboard.app.accounts.models import Role, User
 from vocboard.app.challenges.models import Challenge
+from vocboard.app.database import now
 from vocboard.app.intake.report import EnteredCompetition
+from vocboard.app.leaderboards import freezing, statistics_queue
 from vocboard.app.leaderboards.across_methods import AcrossMethods
 from vocboard.app.pages.formats import percent, signed_interval, signed_percent
 from vocboard.app.participating import publishing
@@ -32,6 +35,7 @@ from vocboard.evaluator.statistics.collect import collect_evidence
 from vocboard.evaluator.statistics.comparison import compare
 from vocboard.evaluator.statistics.simultaneous import changes, minus, minus_independent
 from vocboard.evaluator.stored_results.stored_results import ResultsWriter
+from vocboard.worker import image_sets
 
 RANDOM = np.random.default_rng(5)
 
@@ -92,7 +96,9 @@ def organisers_read(backend: Backend, challenge: Challenge) -> None:
     assert "All 4" in page
 
 
-def test_both_image_sets_of_voc2005_and_a_combination_are_what_a_fresh_computation_gives(backend: Backend) -> None:
+def test_both_image_sets_of_voc2005_and_a_combination_are_what_a_fresh_computation_gives(
+    backend: Backend, monkeypatch: pytest.MonkeyPatch
+) -> None:
     edition, keys = load("VOC2005"), ("comp1", "comp2")
     sizes = {"test1": 120, "test2": 120}  # as many images, whose replicates draw the same places
     labels = {name: RANDOM.permutation(np.repeat([1, -1], (50, 70))) for name in sizes}
@@ -174,6 +180,17 @@ def test_both_image_sets_of_voc2005_and_a_combination_are_what_a_fresh_computati
     update_all(backend)
     [again] = seen(backend, challenge, "comp2").image_sets
     assert (len(again.methods), again.is_compared) == (3, True)
+    with backend.database.writing() as session:
+        main_phase(session, challenge.id).closes_at = now()
+        session.flush()
+        freezing.freeze_phase(session, main_phase(session, challenge.id).id)
+    update_all(backend)
+    for module in (statistics_queue, image_sets):  # frozen replicates are not drawn again
+        monkeypatch.setattr(module, "VERSION", module.VERSION + 1)
+    sweep(backend.database, backend.settings)
+    update_all(backend)
+    [frozen] = seen(backend, challenge, "comp2").image_sets
+    assert (len(frozen.methods), frozen.is_compared, frozen.reversed) == (3, True, again.reversed)
 
 
 def test_agreement_of_segmentations_is_the_correlation_of_the_shares_of_right_pixels(backend: Backend) -> None:
