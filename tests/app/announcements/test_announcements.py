@@ -342,7 +342,10 @@ def test_an_answer_that_was_given_meanwhile_is_only_replaced_on_purpose(embedded
             assert refused.status_code == 409
             assert shown.xpath("//textarea")[0].text.strip() == text
             assert shown.xpath('string(//p[b="Answer"]/following-sibling::div)').strip() == "Yes"
-        [read] = shown.xpath('//input[@name="read"]/@value')
+        [read], before = shown.xpath('//input[@name="read"]/@value'), read
+        refused = send_form(olga, page, action, text="No \u0082", public="true", read=before)
+        assert refused.status_code == 422
+        assert html.fromstring(refused.text).xpath('//input[@name="read"]/@value') == [before]  # of the first answer
         assert send_form(olga, page, action, text="No", public="true", read=read).status_code == 303
 
 
