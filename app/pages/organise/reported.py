@@ -83,7 +83,7 @@ def reports_in(table: str, classes: Collection[str], *, kind: ReportedKind, refe
                 continue
             if not _PERCENT.fullmatch(cell) or Decimal(cell) > 100:
                 wrong.append(f"Line {number}: “{cell[:60]}” is not a number from 0 to 100, in per cent.")
-                continue
+                break
             scores[name] = float(Decimal(cell) / 100)
         mean = scores.pop(MEAN, None)
         found.append(Report(kind, values.get(METHOD, ""), reference, note, mean, scores))

@@ -298,3 +298,6 @@ def test_all_wrong_lines_of_a_table_are_named() -> None:
     )
     with pytest.raises(InvalidInputError, match=r"And 10 more\.$"):
         reports_in("method,mean\n" + "A\n" * 20, {"car"}, kind=ReportedKind.BASELINE, reference="", note="")
+    with pytest.raises(InvalidInputError) as refused:  # one error of each line
+        reports_in("method,mean,car\nA,1e1,x\nB,,y", {"car"}, kind=ReportedKind.BASELINE, reference="", note="")
+    assert refused.value.fields["table"].count("is not a number") == 2
