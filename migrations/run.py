@@ -119,7 +119,8 @@ def require_newest(database_url: str) -> None:
 def is_missing(database_url: str) -> bool:
     """Whether this is an SQLite file that is not there: connecting to it would make an empty one."""
     url = make_url(database_url)
-    return url.get_backend_name() == "sqlite" and not Path(url.database or "").exists()
+    is_file = url.get_backend_name() == "sqlite" and not (url.database or "").startswith((":", "file:"))
+    return is_file and not Path(url.database or "").exists()
 
 
 def _is_dated(revision: str) -> bool:

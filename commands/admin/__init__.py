@@ -29,7 +29,7 @@ from vocboard.migrations import is_missing, require_newest
 
 INSUFFICIENT_PRIVILEGE = "42501"  # SQLSTATE
 _NOT_HERE = (errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.EROFS)  # as in a service without the volume
-WITHOUT_DATABASE = {"make-backup-key", "list-backups", "restore"}
+WITHOUT_DATABASE = {"make-backup-key", "list-backups", "restore", "check-edition", "compare-images"}
 MODULES = (
     people,
     challenges,

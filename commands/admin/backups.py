@@ -111,7 +111,7 @@ def restore(call: Call) -> Outcome:
 @ACTIONS.runs(DIRECTORY)
 def list_backups(call: Call) -> Outcome:
     """List backups, the oldest first."""
-    call.arguments.directory.stat()  # an error if it is missing, unlike one without backups
+    os.listdir(call.arguments.directory)  # an error if it is missing, unlike one without backups
     return "\n".join(Repository(call.arguments.directory).names())
 
 

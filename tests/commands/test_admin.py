@@ -54,7 +54,10 @@ from vocboard.app.submissions.models import State, Submission
 from vocboard.commands.admin.rescores import report_when_ready
 from vocboard.commands.main import main
 from vocboard.evaluator.problems import Problem, Severity
+from vocboard.migrations import is_missing
 from vocboard.worker.ground_truth_directory import GroundTruthDirectory
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -72,7 +75,9 @@ def test_a_directory_without_a_server_is_named(
         for command in (["admin", "list-users"], ["admin", "doctor"], ["worker"]):
             with pytest.raises(SystemExit, match=r"there is no database sqlite:.*vocboard\.sqlite3"):
                 main(command)
+        assert main(["admin", "check-edition", str(ROOT / "docs" / "editions" / "examples" / "aerial.toml")]) == 0
         assert list(tmp_path.iterdir()) == []
+    assert not is_missing(f"sqlite:///file:{tmp_path}/vocboard.sqlite3?uri=true")
     monkeypatch.setenv("VOCBOARD_DATABASE_URL", "postgresql+psycopg://vocboard@127.0.0.1:1/vocboard")
     assert main(["admin", "list-users"]) == 1
     assert "/vocboard cannot be used: connection failed" in capsys.readouterr().err
