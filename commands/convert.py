@@ -34,8 +34,6 @@ from vocboard.evaluator.conversion.result_archive import ARCHIVE_SUFFIXES
 from vocboard.evaluator.conversion.reverse import LAYOUT, REVERSIBLE, convert_from_results, has_other_ids
 from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.problems import Problem, Severity, counted
-from vocboard.evaluator.problems.archives import NOT_AN_ARCHIVE
-from vocboard.evaluator.problems.files import NO_RESULT_FILES
 from vocboard.evaluator.problems.trees import GroundTruthError
 from vocboard.evaluator.reading.file_names import FileNames
 from vocboard.evaluator.whole_output import OutputExistsError
@@ -99,7 +97,7 @@ def run(arguments: argparse.Namespace) -> int:
     except ConversionError as error:
         print("\n".join(problem_lines(error.problems, arguments.input)), file=sys.stderr)
         errors = sum(problem.severity is Severity.ERROR for problem in error.problems)
-        print(f"Nothing was written: {counted(errors, 'error')}.{_other_way(arguments, error)}", file=sys.stderr)
+        print(f"Nothing was written: {counted(errors, 'error')}.{_other_way(arguments)}", file=sys.stderr)
         return PROBLEMS
     except OutputExistsError as error:
         raise MisuseError(str(error)) from error
@@ -202,14 +200,10 @@ def _results(
     return f"{output}: {counted(done.detections, 'detection')} of {classes}", done.problems
 
 
-def _other_way(arguments: argparse.Namespace, error: ConversionError) -> str:
-    """Return what to do if --reverse seems to be forgotten, or to be there by mistake."""
-    if arguments.format not in REVERSIBLE:
-        return ""
-    if arguments.reverse:
-        codes = {problem.code for problem in error.problems}
-        is_other_way = not codes.isdisjoint({NOT_AN_ARCHIVE.code, NO_RESULT_FILES.code})
-        return f" To convert from {arguments.format}, leave out --reverse." if is_other_way else ""
+def _other_way(arguments: argparse.Namespace) -> str:
+    """Return what to do if --reverse seems to be forgotten."""
+    if arguments.reverse or arguments.format not in REVERSIBLE or arguments.format in LABEL_MAP_FORMATS:
+        return ""  # other label maps can have the names of result files
     names = FileNames(_edition(arguments))
     try:
         files = members(Path(arguments.input), TREE_LIMITS, lambda _: None)

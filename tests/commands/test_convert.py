@@ -120,16 +120,12 @@ def on_one_line(run: Run, *arguments: object) -> tuple[int, str, str]:
 COCO_ROW = {"image_id": 1, "category_id": 7, "bbox": [9, 19, 30, 30], "score": 0.9}
 
 
-def test_an_input_of_the_other_direction_is_told_what_to_do(
-    tmp_path: Path, options: tuple[object, ...], run: Run
-) -> None:
+def test_result_files_without_reverse_are_told_to_add_it(tmp_path: Path, options: tuple[object, ...], run: Run) -> None:
     (tmp_path / "in.json").write_text(json.dumps([COCO_ROW]))
     results, output = tmp_path / "r.tar.gz", ("--output", tmp_path / "s.tar.gz")
     assert run("coco", tmp_path / "in.json", *options, "--output", results)[0] == 0
     for form in ("coco", "yolo"):
         assert f"to convert them to {form}, add --reverse." in on_one_line(run, form, results, *options, *output)[2]
-    _, _, err = on_one_line(run, "coco", tmp_path / "in.json", *options, "--reverse", *output)
-    assert "To convert from coco, leave out --reverse." in err
     _, _, err = on_one_line(run, "coco", results, *options, "--output", tmp_path / "out.json")
     assert ".zip; to convert result files to coco, add --reverse" in err
 
