@@ -155,8 +155,8 @@ class Items:
         """Return the image of an identifier in quotation marks, without punctuation, or with an ending (`_mask`)."""
         if identifier.isalnum():
             return self._by_letters.get(identifier)
-        plain = _ENDING.sub("", identifier.strip("\"'"))
-        return plain if plain in self.images else None
+        plain = identifier.strip("\"'")
+        return next((one for one in (plain, _ENDING.sub("", plain)) if one in self.images), None)
 
     @cached_property
     def _by_letters(self) -> dict[str, str | None]:

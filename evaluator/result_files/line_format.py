@@ -108,10 +108,10 @@ def _parts(mark: str, fields: Sequence[str]) -> list[str]:
 
 
 def _begins_with_row_number(fields: Sequence[str], expected: LineFormat) -> bool:
-    """Whether a field too many is a number, before an image that is not only a number, or has leading zeros."""
+    """Whether a field too many is a number, before an image with digits that is no plain number."""
     if len(fields) != len(expected.fields) + 1 or not re.fullmatch("0|[1-9][0-9]{0,8}", fields[0]):
         return False
-    return re.fullmatch(r"0[0-9]+|.*[^0-9.eE+-].*", fields[1]) is not None
+    return re.fullmatch(r"0[0-9]+|(?=.*[0-9]).*[^0-9.eE+-].*", fields[1]) is not None
 
 
 def _hint(found: int, expected: LineFormat) -> str:

@@ -238,9 +238,11 @@ class TestErrors:
     def test_a_column_of_row_numbers_is_named(self, mark: str) -> None:
         for line in ("0 000001 0.5 1 2 3 4", "17 000002 0.5 1 2 3 4"):
             _, report = read(Task.DETECTION, line.replace(" ", mark).encode())
-            assert "a row number, which must not be there (pandas: `index=False, header=False`)" in report.problems()[0].message
-        _, report = read(Task.DETECTION, "000001 0.5 1 2 3 4 5".replace(" ", mark).encode())
-        assert "row number" not in report.problems()[0].message
+            said = report.problems()[0].message
+            assert "a row number, which must not be there (pandas: `index=False, header=False`)" in said
+        for line in ("000001 0.5 1 2 3 4 5", "1 car 0.5 1 2 3 4"):
+            _, report = read(Task.DETECTION, line.replace(" ", mark).encode())
+            assert "row number" not in report.problems()[0].message
 
     @pytest.mark.parametrize(
         ("identifier", "message"),
