@@ -263,10 +263,10 @@ def test_a_token_does_only_what_its_scope_says(
     tokens = []  # those that do not suffice first
     with site.writing() as session:
         people = {user.email.partition("@")[0].replace("-", " "): user for user in session.scalars(select(User)).all()}
-        for scopes, person in product((set(Scope) - {scope}, {scope}), people.keys() & {*Person}):
+        for scopes, person in product((set(Scope) - {scope}, {scope}), (one for one in Person if one in people)):
             given = scopes - ({Scope.ORGANISE} if people[person].role is Role.PARTICIPANT else set())
             if given:
-                tokens.append((given, Person(person), make_token(session, people[person], *given)))
+                tokens.append((given, person, make_token(session, people[person], *given)))
     before = content()
     for route, rules in TABLE.items():
         if " /api/v1/" not in route:

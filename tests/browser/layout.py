@@ -119,9 +119,11 @@ def check_layout(page: Page, visit: Visit) -> bool:
     """Check a page; return whether it is afterwards as it was before, in the same window and media."""
     before = page.evaluate(STATE)
     focused = page.evaluate_handle("() => document.activeElement")
-    _check(page, visit)
-    page.set_viewport_size(DESK)
-    page.emulate_media(media="null")
+    try:
+        _check(page, visit)
+    finally:  # other visits have the same window
+        page.set_viewport_size(DESK)
+        page.emulate_media(media="null")
     page.evaluate(RETURN, [focused, *before[1:]])
     return bool(page.evaluate(STATE) == before)
 

@@ -61,7 +61,7 @@ FULL = (
     "tests/evaluator/result_files/test_large_files.py",
     "tests/evaluator/statistics/test_coverage.py",
     "tests/evaluator/statistics/test_secondary_replicates.py",
-    "tests/hostile/test_folder.py",  # every hostile upload by the command line, one of each kind by a server
+    "tests/hostile/test_folder.py",  # every hostile upload by the command line, nearly one of each kind by a server
     "tests/test_filled_migrations.py",
     "tests/test_migrations.py::test_processes_that_upgrade_at_once_wait_for_each_other",
     "tests/test_wording.py",
