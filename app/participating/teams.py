@@ -247,7 +247,7 @@ def remove(session: Session, *, team_id: uuid.UUID, user: User, user_id: uuid.UU
 
     Raises:
         NotFoundError: the person is not in the team, or there is no such member.
-        ForbiddenError: the person does not own the team, and nobody is banned.
+        ForbiddenError: the person does not own the team, and the member is not banned.
         ConflictError: it is its only member, or its only owner; teams of the challenge can no longer change.
     """
     team = get(session, team_id, user)

@@ -57,7 +57,7 @@ def lock_open(session: Session, rescore_id: uuid.UUID) -> Rescore | None:
 
 def needs_step(session: Session, rescore: Rescore, evaluator_version: str) -> bool:
     """Whether there is work other than evaluating: starting, adding submissions, reporting, applying."""
-    if has_no_submission(session, rescore):
+    if has_ended_submission(session, rescore):
         return True
     if rescore.scoring_id is None or rescore.evaluator_version != evaluator_version or has_late(session, rescore):
         return True
@@ -72,7 +72,7 @@ def needs_step(session: Session, rescore: Rescore, evaluator_version: str) -> bo
     return rescore.report_revision != revision_number(session, rescore.challenge_id)
 
 
-def has_no_submission(session: Session, rescore: Rescore) -> bool:
+def has_ended_submission(session: Session, rescore: Rescore) -> bool:
     """Whether the one submission of a re-score was withdrawn or marked as failed: there is nothing to apply."""
     states = (State.WITHDRAWN, State.FAILED)
     ended = select(Submission.id).where(Submission.id == rescore.submission_id, Submission.state.in_(states))

@@ -31,14 +31,14 @@ LOST = "This submission could not be evaluated again, as all others were. The or
 
 
 def fail_if_unusable(session: Session, rescore: Rescore) -> bool:
-    """End a re-score without a submission, or one that has not begun with ground truth that cannot be scored with.
+    """End a re-score that cannot be applied: its one submission is withdrawn or failed, or its ground truth unusable.
 
-    If it was started with the upload of the ground truth, that is only known after the import.
+    Ground truth only counts until the re-score begins. If both came with one upload, it is known after the import.
 
     Returns:
         Whether it was ended.
     """
-    if queue.has_no_submission(session, rescore):
+    if queue.has_ended_submission(session, rescore):
         _fail(session, rescore, "The submission was withdrawn or marked as failed.")
         return True
     if rescore.scoring_id is not None or rescore.changes_edition or rescore.submission_id is not None:

@@ -44,7 +44,7 @@ def doctor(call: Call) -> Outcome:
 
 def _findings(call: Call) -> Iterator[Finding]:
     for name in ("worker.evaluation", "evaluator.ground_truth.reader", "evaluator.reading.results"):
-        import_module(f"vocboard.{name}")  # and with it all that extensions have for workers
+        import_module(f"vocboard.{name}")  # and with them all that extensions have for workers
     for sentence in extensions.failures().values():
         yield Finding(sentence, "Correct VOCBOARD_EXTENSIONS or the package, and start web, workers and beat again.")
     store, settings = archive_store(call.settings), call.settings

@@ -11,7 +11,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from tests.support.backend import Backend
-from tests.support.browsing import signed_in, token_of
+from tests.support.browsing import send_form, signed_in, token_of
 from tests.support.factories import ban, make_challenge, make_organiser, make_token, make_user
 from tests.support.phases import complete
 from tests.support.scored import make_published, make_scored
@@ -350,6 +350,25 @@ def test_any_member_removes_who_is_banned(backend: Backend) -> None:
         roles = {one.user_id: one.role for one in members_of(session, team.id)}
         assert roles == {cy.id: TeamRole.OWNER, dan.id: TeamRole.MEMBER}
     backend.submit(dan, challenge)
+
+
+def test_the_page_lets_a_member_remove_the_only_owner_who_is_banned(embedded_site: Site) -> None:
+    with embedded_site.writing() as session:
+        ada, bob, organiser = make_user(session), make_user(session), make_organiser(session)
+        challenge = make_challenge(session, organiser=organiser, slug="open")
+        found_team(session, challenge, ada, bob)
+        session.flush()
+        for one in (ada, bob, organiser, challenge):
+            session.refresh(one)  # founding the team has expired them
+    page = "/challenges/open/team"
+    removal = f'action="{page}/members/{ada.id}/remove"'
+    with signed_in(embedded_site, bob.email) as browser:
+        assert removal not in browser.get(page).text
+        with embedded_site.writing() as session:
+            ban(session, challenge, ada, organiser)
+        assert removal in browser.get(page).text
+        assert send_form(browser, page, f"{page}/members/{ada.id}/remove").status_code == 303
+        assert removal not in browser.get(page).text
 
 
 def test_a_team_in_the_browser_and_by_the_api(embedded_site: Site) -> None:

@@ -91,7 +91,7 @@ def answer(
     try:
         organised.change(asking.answer, question_id=question_id, text=text, public=public, before=read)
     except REFUSALS as error:
-        # After another mistake than a conflict, the form still would replace what it was opened for.
+        # Saving again after a conflict replaces the answer that is there now; after other errors, it may conflict.
         read = "" if isinstance(error, ConflictError) else read or ""
         return _questions_page(organised, error, question_id, text=text, public=public, read=read)
     return go_to(f"/organise/{organised.slug}/questions", done="answered")
