@@ -8,12 +8,13 @@ from numpy.typing import NDArray
 
 from vocboard.evaluator.evidence.evidence import Evidence, EvidenceByClass, Judged
 from vocboard.evaluator.evidence.pixels import SegmentationEvidence
+from vocboard.evaluator.names import Metric
 from vocboard.evaluator.rules import BACKGROUND, Competition, Edition
 from vocboard.evaluator.tasks.definitions import overlap_of
 
 
 def positive_images(evidence: Evidence, edition: Edition, competition: Competition) -> dict[str, int]:
-    """Return how many images show each class entered, other than by difficult objects alone.
+    """Return how many images show each class entered, other than by objects that do not count for the score.
 
     It depends on the ground truth only, not on the results.
 
@@ -60,8 +61,10 @@ def found(evidence: Evidence, edition: Edition, competition: Competition) -> dic
 
 def _judged(evidence: Evidence, edition: Edition, competition: Competition) -> Iterator[tuple[str, Judged]]:
     assert isinstance(evidence, EvidenceByClass)  # noqa: S101  # there is no other kind
+    metric = competition.rules.metric
+    with_difficult = metric is Metric.AVERAGE_PRECISION_WITH_DIFFICULT
     for name, each in evidence.classes.items():
-        yield name, each.judged(overlap_of(competition.rules.metric, edition), competition.rules)
+        yield name, each.judged(overlap_of(metric, edition), competition.rules, with_difficult=with_difficult)
 
 
 def _labels(evidence: SegmentationEvidence, competition: Competition) -> Iterator[tuple[str, int]]:

@@ -1,6 +1,7 @@
 """What several methods find, against plainly written references on made-up results with ties."""
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -11,6 +12,7 @@ from vocboard.evaluator.evidence.evidence import ClassEvidence, EvidenceByClass
 from vocboard.evaluator.evidence.pixels import SegmentationEvidence
 from vocboard.evaluator.evidence.ranked_evidence import JudgedResults, LabelledItems, MatchedResults
 from vocboard.evaluator.metrics.confusion_matrix import ImageConfusions
+from vocboard.evaluator.names import Metric
 from vocboard.evaluator.statistics.across import agreement, combined, difficulty
 from vocboard.evaluator.statistics.found import found, positive_images
 
@@ -56,7 +58,10 @@ def test_images_and_people_are_found_among_the_first() -> None:
     assert positives_of(items, 20, "comp9") == sum(total > 0 for total, _ in counts.values())
 
 
-def test_objects_are_found_by_the_first_detections() -> None:
+@pytest.mark.parametrize("metric", [Metric.AVERAGE_PRECISION, Metric.AVERAGE_PRECISION_WITH_DIFFICULT])
+def test_objects_are_found_by_the_first_detections(metric: Metric) -> None:
+    competition = EDITION.competitions["comp3"]
+    competition = replace(competition, rules=replace(competition.rules, metric=metric))
     objects = RANDOM.integers(0, 15, 30)
     difficult = RANDOM.random(30) < 0.2
     which = RANDOM.integers(0, 30, 80)
@@ -69,6 +74,9 @@ def test_objects_are_found_by_the_first_detections() -> None:
         objects.astype(np.int32),
         difficult,
     )
+    evidence = EvidenceByClass(15, {"a": results})
+    if metric is Metric.AVERAGE_PRECISION_WITH_DIFFICULT:
+        difficult = np.zeros(30, dtype=bool)
     left, taken, right = int((~difficult).sum()), set[int](), dict.fromkeys(range(15), 0)
     for thing, shared in zip(which.tolist(), overlap.tolist(), strict=True):
         hits = shared >= 0.5
@@ -80,8 +88,8 @@ def test_objects_are_found_by_the_first_detections() -> None:
             right[int(objects[thing])] += 1
     total = {n: int(((objects == n) & ~difficult).sum()) for n in range(15)}
     expected = [right[n] / total[n] if total[n] else math.nan for n in range(15)]
-    np.testing.assert_array_equal(of_class(results, 15, "comp3"), expected)
-    assert positives_of(results, 15, "comp3") == sum(number > 0 for number in total.values())
+    np.testing.assert_array_equal(found(evidence, EDITION, competition)["a"], expected)
+    assert positive_images(evidence, EDITION, competition)["a"] == sum(number > 0 for number in total.values())
 
 
 def test_layouts_and_pixels_are_found() -> None:
