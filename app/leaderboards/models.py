@@ -167,7 +167,7 @@ class SubmissionSequence(Base):
 
     Attributes:
         submissions: number of evaluated submissions that it was computed from.
-        latest_at: when the latest of their evaluations was stored.
+        latest_at: when the latest of their evaluations was stored, or a re-score made one count.
         decimals: of the scores.
         version: of the computation.
         is_due: whether it has to be computed.

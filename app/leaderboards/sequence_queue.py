@@ -17,7 +17,7 @@ from vocboard.app.database import insert_into, now
 from vocboard.app.evaluations.models import Evaluation
 from vocboard.app.jobs import service as jobs
 from vocboard.app.jobs.models import Kind
-from vocboard.app.leaderboards.models import SubmissionSequence
+from vocboard.app.leaderboards.models import Rescore, RescoreState, SubmissionSequence
 from vocboard.app.leaderboards.statistics import Failure
 from vocboard.app.submissions.models import WITH_RESULT, Submission
 
@@ -101,10 +101,12 @@ def _present(session: Session) -> Mapping[Entrant, tuple[_State, datetime | None
             Submission.team_id,
             func.count(),
             func.max(Evaluation.created_at, type_=Evaluation.created_at.type),
+            func.max(Rescore.finished_at, type_=Evaluation.created_at.type),  # its evaluations may be older than others
             Challenge.decimals,
             Challenge.statistics_requested_at,
         )
         .join(Evaluation, Evaluation.id == Submission.current_evaluation_id)
+        .outerjoin(Rescore, and_(Rescore.scoring_id == Evaluation.scoring_id, Rescore.state == RescoreState.APPLIED))
         .join(Challenge, Challenge.id == Submission.challenge_id)
         .where(Challenge.statistics.is_(True), Submission.state.in_(WITH_RESULT), Submission.is_rehearsal.is_(False))
         .group_by(
@@ -117,8 +119,9 @@ def _present(session: Session) -> Mapping[Entrant, tuple[_State, datetime | None
         .having(func.count() >= MIN_SUBMISSIONS)
     )
     return {
-        Entrant(challenge_id, phase_id, team_id): (_State(number, latest_at, decimals, VERSION), requested_at)
-        for challenge_id, phase_id, team_id, number, latest_at, decimals, requested_at in session.execute(query)
+        Entrant(*row[:3]): (_State(number, max(stored_at, applied_at or stored_at), decimals, VERSION), requested_at)
+        for row in session.execute(query)
+        for number, stored_at, applied_at, decimals, requested_at in [row[3:]]
     }
 
 

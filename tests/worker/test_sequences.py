@@ -13,14 +13,17 @@ from tests.support.backend import Backend
 from tests.support.golden import golden_truth
 from tests.support.jobs import claim_next, compare_next, sweep
 from tests.support.phases import complete, phase_of
+from tests.support.rescoring import administrator, apply, work
 from tests.worker.test_statistics import EDITION, GOLDEN, rounded_ends, submit_golden, update_all, withdraw
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.database import now
+from vocboard.app.evaluations.models import Evaluation
 from vocboard.app.jobs.models import Kind
 from vocboard.app.leaderboards.across_methods import AcrossMethods, across_methods
 from vocboard.app.leaderboards.models import SubmissionSequence
 from vocboard.app.leaderboards.sequences import Verdict
 from vocboard.app.leaderboards.statistics import Failure
+from vocboard.app.rescores import service as rescores
 from vocboard.app.submissions.models import Submission
 from vocboard.evaluator.evidence.weights import draw_weights
 from vocboard.evaluator.results import Results
@@ -120,6 +123,25 @@ def test_what_changes_while_it_is_compared_is_compared_again(backend: Backend, m
     assert compared == 2
     [entrant] = seen(backend, challenge, "comp1").entrants
     assert entrant.verdict is not None
+
+
+def test_what_was_evaluated_again_before_the_latest_submission_was_scored_is_compared_again(backend: Backend) -> None:
+    challenge, submitted = submit_golden(backend)
+    as_versions(backend)
+    one, another = list(submitted)[:2]
+    with backend.database.writing() as session:
+        _, again = rescores.evaluate_again(session, submission_id=one, user=administrator(backend))
+    assert again is not None
+    work(backend)
+    with backend.database.writing() as session:  # as if it had been scored only now
+        latest = session.get_one(Submission, another).current_evaluation_id
+        session.execute(update(Evaluation).where(Evaluation.id == latest).values(created_at=now()))
+    for act in (lambda: None, lambda: apply(backend, again.id)):
+        act()
+        update_all(backend)
+        compare_all(backend)
+        [entrant] = seen(backend, challenge, "comp1").entrants
+        assert entrant.verdict is not None
 
 
 def test_a_withdrawn_submission_is_never_counted_and_without_the_switch_nothing_is_kept(backend: Backend) -> None:
