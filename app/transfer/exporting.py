@@ -295,6 +295,7 @@ def _submission(
         method=one.method.name,
         paper_url=one.method.paper_url,
         code_url=one.method.code_url,
+        has_technical_reason=one.failure_detail is not None,
         entries=[Entry(**same_fields(Entry, entry)) for entry in one.entries],
         evaluation=evaluation,
     )

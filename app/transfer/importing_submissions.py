@@ -18,6 +18,7 @@ from vocboard.app.transfer.records import EvaluationRecord, SubmissionRecord, Te
 
 WAITING = frozenset({State.QUEUED, State.EVALUATING})
 NOT_EVALUATED = "This submission had not been evaluated when its challenge was exported."
+FAILED_ELSEWHERE = "It failed on the server that the challenge was imported from, whose organisers see why."
 
 _Rows = defaultdict[type[Base], list[dict[str, Any]]]
 
@@ -97,7 +98,7 @@ class SubmissionImporter:
         }
 
     def _add_submission(self, submission_id: uuid.UUID, user_id: uuid.UUID, one: SubmissionRecord) -> None:
-        was_waiting = one.state in WAITING
+        was_waiting, is_technical = one.state in WAITING, one.has_technical_reason
         columns = Submission.__table__.columns  # `has_archive` was checked: the import has the archive, with this hash
         same = {name: getattr(one, name) for name in SubmissionRecord.model_fields if name in columns}
         if one.state is State.DISQUALIFIED and one.disqualified_at is None:  # as in format 3 and before
@@ -117,6 +118,8 @@ class SubmissionImporter:
                     "warnings": [warning.model_dump(mode="json") for warning in one.warnings],
                     "state": State.FAILED if was_waiting else one.state,
                     "failure": NOT_EVALUATED if was_waiting else one.failure,
+                    # Without one, organisers would have removed it from frozen leaderboards.
+                    "failure_detail": NOT_EVALUATED if was_waiting else FAILED_ELSEWHERE if is_technical else None,
                     "finished_at": one.finished_at or now(),
                 }
             )

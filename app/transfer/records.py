@@ -56,7 +56,7 @@ FORMAT = 9  # raised when an archive of this version could not be imported by ea
 # In format 2, challenges had one version of their edition; before 4, phases had neither a minimum age of accounts nor a
 # shared quota; before 5, each declaration was a field; before 6, challenges had a title and a description alone;
 # before 7, everybody took part alone; before 8, no domain was admitted, none was private or had a licence;
-# before 9, evaluations named no extensions.
+# before 9, evaluations named no extensions, and failures did not say whose they were.
 READABLE = (2, 3, 4, 5, 6, 7, 8, FORMAT)
 MAX_EDITIONS = 1000
 HEADER = "challenge.json"
@@ -292,6 +292,7 @@ class SubmissionRecord(DeclaringRecord):
             the hash is only information, and gives no right to a file of the importing server that has the same.
         published_before: when it was published before organisers removed it from the leaderboards.
         publish_when_scored: whether its owner asked for that at the upload.
+        has_technical_reason: whether its server has failed it, which does not remove it from frozen leaderboards.
     """
 
     id: uuid.UUID
@@ -317,6 +318,7 @@ class SubmissionRecord(DeclaringRecord):
     state: State
     finished_at: Moment | None
     failure: Visible | None = Field(max_length=2000)
+    has_technical_reason: bool = False  # since format 9
     quota_returned_at: Moment | None
     published_at: Moment | None
     published_before: Moment | None

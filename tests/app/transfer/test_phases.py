@@ -41,7 +41,7 @@ from vocboard.app.participating import publishing
 from vocboard.app.rescores import service as rescores
 from vocboard.app.settings import Settings
 from vocboard.app.storage.archives import ArchiveStore
-from vocboard.app.submissions.models import Declared, Method
+from vocboard.app.submissions.models import Declared, Method, State, Submission
 
 DAY = timedelta(days=1)
 # What is refused does not depend on the set-up of the server that exported it.
@@ -203,6 +203,26 @@ def test_frozen_live_and_later_leaderboards_are_equal_after_an_export_and_import
     assert identifier not in {None, frozen.rows.entries[0].links.method_id}
     for one, another in zip(before, unmarked, strict=True):
         assert (as_csv(one), as_latex(one)) == (as_csv(another), as_latex(another))
+
+
+@ON_ONE_SET_UP
+@pytest.mark.parametrize(
+    "lost",
+    [
+        {"state": State.FAILED, "failure_detail": "Damaged"},  # by a re-score
+        {"state": State.QUEUED, "current_evaluation_id": None},  # as it was disqualified while one was applied
+    ],
+)
+def test_what_its_organisers_have_not_removed_stays_on_a_frozen_leaderboard(
+    spring: Spring, other: Server, tmp_path: Path, lost: dict[str, Any]
+) -> None:
+    with spring.backend.database.writing() as session:
+        number_1 = select(Method.id).where(Method.name == "Method 1").scalar_subquery()
+        session.execute(update(Submission).where(Submission.method_id == number_1).values(published_at=None, **lost))
+    other.take(spring.export(tmp_path / "spring.tar"))
+    for database in (spring.backend.database, other.database):
+        frozen = boards(database)[0]
+        assert ([row.method for row in frozen.rows], len(frozen.removals)) == (["Method 1"], 1)
 
 
 def test_statistics_are_computed_once_the_ground_truth_is_on_the_new_server(
