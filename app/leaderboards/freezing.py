@@ -204,9 +204,11 @@ def _freeze(
             )
         )
         return True
-    present = {kept["submission"] for kept in row.content["entries"]}
+    # Each method has one row: what its owner unpublishes after the date stays, and makes no room.
+    present = {kept[name] for kept in row.content["entries"] for name in ("submission", "method_id") if kept.get(name)}
     # What was published before the date, but is not in the copy, organisers had removed by then.
-    missing = [one.entry for one in in_time if one.published_at > date and str(one.entry.submission_id) not in present]
+    late = [one.entry for one in in_time if one.published_at > date]
+    missing = [one for one in late if present.isdisjoint({str(one.submission_id), str(one.links.method_id)})]
     if missing:
         kept = [*row.content["entries"], *(entry.as_json() for entry in missing)]
         row.content = {**row.content, "entries": sorted(kept, key=lambda one: (one["submitted_at"], one["submission"]))}

@@ -206,6 +206,20 @@ def test_a_promised_result_that_its_owner_publishes_too_late_does_not_count(
     assert ranks(show(database, world, Part.LATER)) == [(1, "Method 1")]
 
 
+def test_a_promised_result_has_no_row_beside_another_of_its_method(
+    database: Database, world: World, clock: Clock
+) -> None:
+    with database.writing() as session:
+        given = {"published": False, "publish_when_scored": True, "state": State.QUEUED}
+        better = make_published(session, world.challenge, world.people[1], "Method 1", 0.9, **given)
+    clock.advance(DAY + HOUR / 2)
+    with database.writing() as session:
+        world.unpublish(session, 1)
+    score(database, better.id)
+    assert ranks(show(database, world)) == IN_ORDER
+    assert ranks(show(database, world, Part.LATER)) == [(1, "Method 1")]
+
+
 def test_a_copy_is_final_once_no_upload_can_come_any_more(database: Database, world: World, clock: Clock) -> None:
     clock.advance(DAY + HOUR / 2)
     show(database, world)
