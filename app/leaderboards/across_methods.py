@@ -55,7 +55,7 @@ class MethodCombination:
 
     Attributes:
         is_all: whether they are all that entered every class.
-        difference: of the combination to the first of them alone.
+        difference: of the combination to the first of them alone, of both as they are shown.
         change: whether that is more than chance; None if not reported.
     """
 
@@ -181,7 +181,9 @@ def across_methods(
                 agreement = _agreement(
                     common, basis.entries, decimals=basis.decimals, higher_is_better=higher_is_better
                 )
-                reached = _combinations(common, basis.entries, higher_is_better=higher_is_better)
+                reached = _combinations(
+                    common, basis.entries, decimals=basis.decimals, higher_is_better=higher_is_better
+                )
     lengths = sequences.Lengths()
     found: Mapping[SequenceKey, Sequence[Member]] = {}
     if challenge.statistics:
@@ -229,11 +231,14 @@ def _agreement(
     return rows
 
 
-def _combinations(found: Agreement, entries: Sequence[Entry], *, higher_is_better: bool) -> list[MethodCombination]:
-    means = [entry.mean for entry in entries if entry.is_complete and entry.mean is not None]
-    best = (max if higher_is_better else min)(means, default=0.0)
+def _combinations(
+    found: Agreement, entries: Sequence[Entry], *, decimals: int, higher_is_better: bool
+) -> list[MethodCombination]:
+    listed = [entry for entry in entries if entry.is_complete and entry.mean is not None]
+    standings = [entry.as_shown(decimals).standing for entry in listed]
+    means = [standings[place].mean or 0.0 for place in order(standings, higher_is_better=higher_is_better)]
     return [
-        MethodCombination(one.methods, one.methods == len(means), one.score, one.score - best, one.change)
+        MethodCombination(one.methods, one.methods == len(means), one.score, one.score - means[0], one.change)
         for one in found.combinations
     ]
 

@@ -11,14 +11,18 @@ from sqlalchemy.orm import Session
 from starlette.datastructures import QueryParams
 
 from tests.support.backend import Backend
-from tests.support.phases import complete, main_phase, main_truth, show_board
+from tests.support.phases import complete, main_phase, main_truth, phase_of, show_board
 from tests.support.scored import store_scores
 from vocboard.app.challenges.models import Challenge, Scoring
 from vocboard.app.database import now
 from vocboard.app.errors import NotFoundError
 from vocboard.app.evaluations.scorings import make_current, start_scoring
+from vocboard.app.leaderboards.across_methods import across_methods
 from vocboard.app.leaderboards.board import Board
 from vocboard.app.leaderboards.export import as_csv, as_latex
+from vocboard.app.leaderboards.models import BoardAgreement, BoardStatistics
+from vocboard.app.leaderboards.sequences import Agreement, Combination
+from vocboard.app.leaderboards.statistics import Failure, Statistics, digest_of
 from vocboard.app.pages.board_state import BoardState
 from vocboard.app.submissions.models import State, Submission
 from vocboard.evaluator.editions import Metric, Task, load
@@ -231,3 +235,22 @@ def test_cells_are_in_quintiles_of_what_is_shown(backend: Backend) -> None:
     car, dog = CLASSES.index("car"), CLASSES.index("dog")
     assert {(row.cells[car].value, row.cells[car].quintile) for row in rows} == {(0.3, 3)}  # they look equal
     assert {row.cells[dog].quintile for row in rows} == {None}
+
+
+def test_a_combination_is_compared_with_the_first_method_as_it_is_shown(backend: Backend) -> None:
+    challenge = backend.challenge(decimals=2, statistics=True)
+    for method, score in (("First, for it is earlier", 0.6451), ("As good as shown", 0.6549)):
+        publish(backend, challenge, method, everywhere(score))
+    with backend.database.writing() as session:
+        board = {"challenge_id": challenge.id, "phase_id": main_phase(session, challenge.id).id, "competition": "comp1"}
+        digest = digest_of((entry.result_id for entry in show_board(session, challenge, "comp1").rows.entries), 2)
+        content = Statistics(2, 100, 1000, 2, {}, Failure.ERROR).as_json()
+        stored = BoardStatistics(**board, frozen_at=None, methods_sha256=digest or "", version=1, content=content)
+        session.add(stored)
+        session.flush()
+        common = Agreement([], [], [], [Combination(2, 0.66, None)])
+        session.add(BoardAgreement(statistics_id=stored.id, content=common.as_json()))
+        session.flush()
+        found = complete(session, challenge.id)
+        [both] = across_methods(session, found, phase_of(session, found), "comp1", at=now()).combinations
+    assert (both.is_all, round(both.difference, 9)) == (True, 0.01)
