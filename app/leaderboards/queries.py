@@ -235,18 +235,15 @@ def has_frozen_before(session: Session, challenge: Challenge, at: datetime) -> b
     return session.scalar(query.limit(1)) is not None
 
 
-def published_by(session: Session, challenge: Challenge, user: User) -> frozenset[uuid.UUID]:
-    """Return the published submissions of a person's team to a challenge."""
-    query = select(Submission.id).where(
-        Submission.challenge_id == challenge.id, Submission.team_id.in_(teams_of(user)), *_IS_PUBLISHED
-    )
+def submitted_by(session: Session, challenge: Challenge, user: User) -> frozenset[uuid.UUID]:
+    """Return the submissions of a person's team to a challenge: frozen leaderboards show also what is private by now."""
+    query = select(Submission.id).where(Submission.challenge_id == challenge.id, Submission.team_id.in_(teams_of(user)))
     return frozenset(session.scalars(query))
 
 
-def all_published_by(session: Session, user: User) -> frozenset[uuid.UUID]:
-    """Return the published submissions of a person's teams to all challenges."""
-    query = select(Submission.id).where(Submission.team_id.in_(teams_of(user)), *_IS_PUBLISHED)
-    return frozenset(session.scalars(query))
+def all_submitted_by(session: Session, user: User) -> frozenset[uuid.UUID]:
+    """Return the submissions of a person's teams to all challenges."""
+    return frozenset(session.scalars(select(Submission.id).where(Submission.team_id.in_(teams_of(user)))))
 
 
 def reported(session: Session, phase_id: uuid.UUID, competition: str) -> tuple[ReportedResult, ...]:

@@ -71,7 +71,7 @@ def standings(board: Board, own: Collection[uuid.UUID]) -> Standings:
     """Return a leaderboard in short.
 
     Args:
-        own: the reader's published submissions, of this challenge and others.
+        own: the reader's submissions, of this challenge and others.
     """
     rows = board.rows
     return Standings(

@@ -121,7 +121,7 @@ class ReadChallenge(NamedTuple):
 
     Attributes:
         organises: whether the viewer organises it.
-        own: what the viewer has published.
+        own: what the viewer has submitted.
         imported: where its scores came from.
         steps: what the viewer still has to do to take part.
     """
@@ -285,7 +285,7 @@ def read_challenge(database: Database, slug: str, user: User | None) -> ReadChal
     """
     with database.reading() as session:
         challenge = challenges.get_visible(session, slug, user)
-        own = queries.published_by(session, challenge, user) if user is not None else ()
+        own = queries.submitted_by(session, challenge, user) if user is not None else ()
         organises = challenges.is_organiser(session, challenge, user)
         imported, files = imported_scores(session, challenge), _files(session, challenge, user)
         return ReadChallenge(challenge, organises, own, imported, files, _steps(session, challenge, user, now()))

@@ -112,7 +112,7 @@ def _read(
     database: Database, user: User | None
 ) -> tuple[Sequence[Challenge], Collection[uuid.UUID], Mapping[uuid.UUID, ChallengeFile], Mapping[uuid.UUID, Revision]]:
     with database.reading() as session:
-        own = queries.all_published_by(session, user) if user is not None else ()
+        own = queries.all_submitted_by(session, user) if user is not None else ()
         found = challenges.visible_challenges(session, user)
         ids = [one.id for one in found]
         return found, own, files.covers_of(session, ids), queries.revisions(session, ids)

@@ -83,7 +83,7 @@ async def leaderboard_page(
 
     def page_of(user: User) -> Response:
         with services.database.reading() as session:
-            own = queries.published_by(session, current.challenge, user)
+            own = queries.submitted_by(session, current.challenge, user)
             is_organiser = challenges.is_organiser(session, current.challenge, user)
         return page(own, is_organiser=is_organiser)
 

@@ -9,10 +9,13 @@ from lxml import html
 from tests.browser.gallery_states import add_states
 from tests.support.browsing import browser_of
 from tests.support.factories import make_challenge, make_organiser, make_user
+from tests.support.phases import complete
 from tests.support.scored import make_published
 from tests.support.site import Site
-from vocboard.app.challenges.models import Challenge, Detail
+from vocboard.app.challenges.models import Challenge, Detail, Freeze
 from vocboard.app.database import now
+from vocboard.app.leaderboards import freezing
+from vocboard.app.participating import publishing
 
 
 def said(site: Site, path: str, reader: str | None = None, *, slug: str = "") -> str:
@@ -94,3 +97,18 @@ def test_a_reader_sees_the_own_rank_and_the_gap_of_rounded_means(embedded_site: 
         assert "You lead" in said(embedded_site, path, first, slug=slug)
         assert "You are 3rd, 20.1 behind the best" in said(embedded_site, path, third, slug=slug)
         assert "Method of 0.9 " not in said(embedded_site, path, unpublished, slug=slug)
+
+
+def test_the_place_on_a_frozen_leaderboard_stays_the_own_one(embedded_site: Site) -> None:
+    with embedded_site.writing() as session:
+        challenge = make_challenge(
+            session, slug="kept", competitions=["comp1"], title="Kept", freeze=Freeze.DATE, freezes_at=now()
+        )
+        person = make_user(session)
+        place = make_published(session, challenge, person, "Method", 0.9, published_at=now() - timedelta(hours=2))
+        freezing.freeze_due(session, complete(session, challenge.id), at=now() + timedelta(seconds=1))
+        publishing.unpublish(session, submission_id=place.id, user=person)
+    for path, slug in (("/", "kept"), ("/challenges/kept", "")):
+        assert "You lead" in said(embedded_site, path, person.email, slug=slug)
+    with browser_of(embedded_site, person.email) as client:
+        assert html.fromstring(client.get("/challenges/kept/leaderboards/comp1").text).xpath("//tr[@class='own']")
