@@ -236,7 +236,7 @@ def has_frozen_before(session: Session, challenge: Challenge, at: datetime) -> b
 
 
 def submitted_by(session: Session, challenge: Challenge, user: User) -> frozenset[uuid.UUID]:
-    """Return the submissions of a person's team to a challenge: frozen leaderboards show also what is private by now."""
+    """Return the submissions of a person's team to a challenge; frozen leaderboards also show what is private now."""
     query = select(Submission.id).where(Submission.challenge_id == challenge.id, Submission.team_id.in_(teams_of(user)))
     return frozenset(session.scalars(query))
 
