@@ -210,7 +210,7 @@ class _Checking:
             yield f"There are more than {MAX_ORGANISERS} organisers."
 
     def _teams(self, header: Header) -> Iterator[str]:
-        names = {one.name.lower() for one in header.teams}
+        names = {one.name for one in header.teams}
         members = [person for one in header.teams for person in one.members]
         if len(names) < len(header.teams) or len({one.id for one in header.teams}) < len(header.teams):
             yield "teams: two have the same name or ID."

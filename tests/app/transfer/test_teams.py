@@ -9,6 +9,7 @@ from tests.support.backend import Backend
 from tests.support.jobs import evaluate_next
 from tests.support.other_server import Server, write_export
 from tests.support.phases import complete, show_board
+from tests.support.services import EMBEDDED
 from vocboard.app.accounts.models import Role, User
 from vocboard.app.participating import publishing, teams
 from vocboard.app.submissions.models import Submission, SubmissionPerson
@@ -51,3 +52,16 @@ def test_teams_come_along(exported: Path, other: Server) -> None:
             .order_by(User.name)
         ).all()
         assert counted == [("Ada", found["The team"]), ("Bob", found["The team"]), ("Cy", found[""])]
+
+
+@pytest.mark.parametrize("set_up", [EMBEDDED], indirect=True)  # others may take these for one name
+def test_names_that_the_database_tells_apart_come_along(backend: Backend, other: Server, tmp_path: Path) -> None:
+    olga, *people = (backend.user(role=Role.ORGANISER, name=name) for name in ("Olga", "Ada", "Bob"))
+    challenge = backend.challenge(organiser=olga, slug="spring", title="Spring")
+    names = ("Équipe", "équipe")
+    with backend.database.writing() as session:
+        for person, name in zip(people, names, strict=True):
+            teams.create(session, challenge=complete(session, challenge.id), user=person, name=name)
+    other.take(write_export(backend.database, backend.store, tmp_path / "spring.tar", olga))
+    with other.database.reading() as session:
+        assert set(session.scalars(select(Team.name))) == set(names)
