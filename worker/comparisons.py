@@ -97,7 +97,7 @@ def statistics_of(entries: Sequence[Entry], competition: Competition, load: Load
         columns |= dict.fromkeys(frequent)
         by_class = {name: shown_interval(measure.of_class(name), shown) for name in frequent}
         known = {name: interval for name, interval in by_class.items() if interval is not None}
-        mean = shown_interval(measure.mean, shown, classes=len(entry.classes)) if frequent else None
+        mean = shown_interval(measure.mean, shown, classes=entry.mean_over) if frequent else None
         intervals[result_id] = mean, known
         if entry.is_complete and entry.mean is not None:
             means[str(result_id)] = _alone(measure.mean)
@@ -110,7 +110,8 @@ def statistics_of(entries: Sequence[Entry], competition: Competition, load: Load
     first_group: tuple[str, ...] = ()
     if len(intervals) == len(entries):
         if (pairs := compared(means, decimals, higher_is_better=higher_is_better)) is not None:
-            differences[MEAN] = _rounded(pairs, shown, classes=len(competition.classes))
+            over = min(entry.mean_over for entry in entries if str(entry.result_id) in means)
+            differences[MEAN] = _rounded(pairs, shown, classes=over)
             ranks, first_group = pairs.rank_ranges, pairs.first_group
         compared_by_class = list(columns) if len(entries) <= MAX_METHODS_BY_CLASS else []
         for name, scores in _by_class(entries, load, compared_by_class, images):

@@ -18,7 +18,7 @@ from vocboard.app.leaderboards.models import OPEN, LeaderboardRevision, Rescore,
 from vocboard.app.leaderboards.queries import revision_number
 from vocboard.app.submissions.models import State, Submission
 
-VERSION = 7  # of the computation: increase it when statistics of the same results would be others
+VERSION = 8  # of the computation: increase it when statistics of the same results would be others
 
 
 def add_outdated(session: Session) -> None:

@@ -1,8 +1,10 @@
 """What of statistics a leaderboard shows, and what it hides because too few images count."""
 
 import uuid
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 import numpy as np
 import pytest
@@ -28,11 +30,18 @@ COMPETITION = EDITION.competitions["comp1"]
 IMAGES, FREQUENT, RARE = 400, 150, 9
 
 
-def evidence_of(seed: int, noise: float) -> EvidenceByClass[LabelledItems]:
-    """The results of a method in a frequent class and a rare one; the truth is always the same."""
+def evidence_of(
+    seed: int, noise: float, *, rare: int = RARE, empty: Sequence[str] = ()
+) -> EvidenceByClass[LabelledItems]:
+    """The results of a method in a frequent class and a rare one; the truth is always the same.
+
+    Args:
+        rare: positives of the rare class.
+        empty: classes without positives.
+    """
     random = np.random.default_rng(seed)
     classes = {}
-    for name, positives in (("car", FREQUENT), ("cat", RARE)):
+    for name, positives in (("car", FREQUENT), ("cat", rare), *((name, 0) for name in empty)):
         label = np.where(np.arange(IMAGES) < positives, 1, -1)
         confidence = label + random.normal(0, noise, IMAGES)
         rank = np.argsort(-confidence)
@@ -40,13 +49,13 @@ def evidence_of(seed: int, noise: float) -> EvidenceByClass[LabelledItems]:
     return EvidenceByClass(IMAGES, classes)
 
 
-def computed(*noises: float) -> tuple[Computed, list[uuid.UUID]]:
+def computed(*noises: float, **given: Any) -> tuple[Computed, list[uuid.UUID]]:
     """The statistics of methods that are the better, the less noise they have."""
     entries, stored = [], {}
     for number, noise in enumerate(noises):
-        evidence, result = evidence_of(number, noise), uuid.UUID(int=number)
+        evidence, result = evidence_of(number, noise, **given), uuid.UUID(int=number)
         found = replicate(evidence, COMPETITION.rules.metric, EDITION, COMPETITION, weights_of(IMAGES))
-        scores = dict(found.measure.per_class)
+        scores = {name: None if np.isnan(score) else score for name, score in found.measure.per_class.items()}
         stored[result] = StoredReplicates(
             IMAGES,
             found.measure,
@@ -131,6 +140,15 @@ def test_a_mean_of_few_classes_is_as_coarse_as_a_class(monkeypatch: pytest.Monke
     assert 0 <= of_ten.low - of_nine.low < 0.01  # outwards
     assert 0 <= of_nine.high - of_ten.high < 0.01
     assert of_nine != of_ten
+
+
+def test_classes_without_positives_do_not_make_the_mean_of_two_finer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(comparisons, "MANY_IMAGES", 0)
+    empty = [name for name in COMPETITION.classes if name not in {"car", "cat"}]
+    found, results = computed(1.2, 3.0, rare=FREQUENT, empty=empty)
+    difference = found.differences[MEAN].of(*results, 3)
+    ends = [*(end for one in results for end in found.statistics.methods[one].mean), difference.low, difference.high]
+    assert ends == [round(end, 2) for end in ends]
 
 
 def test_a_coarse_interval_contains_its_difference() -> None:
