@@ -104,13 +104,27 @@ LONG = (
 # people who do something at the same time: others run the same statements, or much the same.
 LONG_ON_POSTGRES = (
     "tests/app/accounts/test_registration.py",  # its tests that are marked
+    "tests/app/announcements/test_announcements.py::test_a_draft",  # the other tests of the file
+    "tests/app/announcements/test_announcements.py::test_an_account_s_data",
+    "tests/app/announcements/test_announcements.py::test_an_export",
+    "tests/app/announcements/test_announcements.py::test_people_with_confirmed_addresses",
+    "tests/app/announcements/test_announcements.py::test_what_is_removed",
     "tests/app/api/test_changed_rules.py",  # tests/worker/test_changed_rules.py
+    "tests/app/api/test_idempotency.py::test_a_rejected_upload",  # the other tests of the file
+    "tests/app/api/test_idempotency.py::test_keys_that_are_not_allowed",
+    "tests/app/api/test_idempotency.py::test_the_key_of_somebody_else",
+    "tests/app/api/test_idempotency.py::test_the_same_key",
+    "tests/app/api/test_idempotency.py::test_who_has_left",
     "tests/app/api/test_life_of_a_submission.py",  # tests/worker/test_recovery.py
     "tests/app/api/test_moderation.py",  # tests/app/organising/test_overview.py
     "tests/app/api/test_rescores.py",  # tests/worker/test_rescore_work.py
     "tests/app/api/test_resumable_uploads.py",  # its tests that are marked
-    # tests/app/leaderboards/test_revisions.py
-    "tests/app/leaderboards/test_current.py::test_a_change_shows_at_once_in_every_process_and_format",
+    "tests/app/challenges/test_challenges.py::test_phase",  # the other tests of the file
+    "tests/app/challenges/test_organisers.py::test_invitations_are_limited",  # the other tests of the file
+    "tests/app/challenges/test_organisers.py::test_the_owner_removes",
+    "tests/app/leaderboards/test_current.py::test_a_change",  # tests/app/leaderboards/test_revisions.py
+    "tests/app/leaderboards/test_current.py::test_what_is_published_again",
+    "tests/app/leaderboards/test_current.py::test_what_the_page_says_of_the_challenge_is_as_fresh[real-retitle]",
     "tests/app/leaderboards/test_freezing.py",  # tests/app/leaderboards/test_freezing_at_random.py
     "tests/app/leaderboards/test_service.py",  # tests/app/leaderboards/test_current.py, test_revisions.py
     "tests/app/notifications/test_events.py",  # tests/worker/test_showcase.py, tests/app/announcements
@@ -121,6 +135,7 @@ LONG_ON_POSTGRES = (
     "tests/app/submissions/test_queue.py",  # its tests that are marked
     "tests/app/submissions/test_service.py",  # its tests that are marked
     "tests/app/test_detail_levels.py",  # tests/app/leaderboards/test_current.py
+    "tests/app/test_ladder.py::test_what_a_re_score_leaves_out",  # the other tests of the file
     "tests/app/test_teams.py",  # its tests that are marked
     "tests/app/transfer/test_people.py",  # tests/app/transfer/test_phases.py
     # the other tests of the file
@@ -131,12 +146,16 @@ LONG_ON_POSTGRES = (
     "tests/app/transfer/test_transfer.py",  # tests/app/transfer/test_phases.py
     "tests/app/webhooks/test_webhooks.py",  # its tests that are marked
     "tests/worker/test_across_methods.py",  # tests/worker/test_statistics.py
+    "tests/worker/test_changed_rules.py::test_an_export",  # tests/app/transfer/test_phases.py
+    "tests/worker/test_changed_rules.py::test_discarded",  # the other tests of the file
     "tests/worker/test_columns.py",  # tests/worker/test_recovery.py
     "tests/worker/test_diagnoses.py",  # tests/worker/test_recovery.py
     "tests/worker/test_failures.py",  # tests/worker/test_recovery.py
     "tests/worker/test_ground_truth_import.py",  # tests/worker/test_privileges.py
     "tests/worker/test_health.py",  # its tests that are marked
     "tests/worker/test_mail.py",  # its test that is marked
+    "tests/worker/test_rescore_work.py::test_a_batch_ends",  # the other tests of the file
+    "tests/worker/test_rescore_work.py::test_gives_way",
     "tests/worker/test_rescoring.py",  # tests/worker/test_rescore_work.py
     "tests/worker/test_sequences.py::test_a_withdrawn",  # its first test
     "tests/worker/test_sequences.py::test_what",  # its first test
