@@ -37,33 +37,35 @@ def empty_broker(backend: Backend) -> None:
             path.unlink()
 
 
-class BlockedArchive:
-    """An archive replaced by a named pipe, so that opening it blocks the evaluation."""
+class Blocked:
+    """A submission's columns, or its archive if it has none, as a named pipe: opening it blocks the evaluation."""
 
     def __init__(self, backend: Backend, submission_id: uuid.UUID) -> None:
-        self._archive = stored_path(backend.store, backend.submission(submission_id).archive_sha256)
-        self._real = self._archive.rename(self._archive.with_suffix(".real"))
-        os.mkfifo(self._archive)
+        submission = backend.submission(submission_id)
+        self._file = stored_path(backend.store, submission.columns_sha256 or submission.archive_sha256)
+        self._real = self._file.rename(self._file.with_suffix(".real"))
+        os.mkfifo(self._file)
 
     def restore(self) -> None:
-        """Restore the archive; no evaluation may be blocked."""
-        self._real.replace(self._archive)
+        """Restore the file for later evaluations, and for a blocked one whose process is suspended and continues.
 
-    def unblock_later_evaluations(self) -> Path:
-        """Restore the archive for later evaluations; return the pipe on which the current one is blocked."""
-        pipe = self._archive.rename(self._archive.with_suffix(".pipe"))
-        self._real.rename(self._archive)
-        return pipe
+        The system then opens the file again, by name.
+        """
+        self._real.replace(self._file)
 
-    def unblock(self) -> None:
+    def unblock(self, worker: Forked) -> None:
         """Unblock the evaluation."""
-        self.unblock_later_evaluations().write_bytes(self._archive.read_bytes())
+        self.restore()
+        os.killpg(worker.pid, signal.SIGSTOP)
+        processes = psutil.Process(worker.pid).children()
+        wait_until(lambda: all(process.status() == psutil.STATUS_STOPPED for process in processes))
+        os.killpg(worker.pid, signal.SIGCONT)
 
 
 @pytest.mark.parametrize("victim", ["the whole worker", "the process that evaluates"])
 def test_a_submission_whose_worker_was_killed_is_scored_by_another(backend: Backend, victim: str) -> None:
     submission_id = backend.submit(backend.user(), backend.challenge(), has_columns=False)
-    blocked = BlockedArchive(backend, submission_id)
+    blocked = Blocked(backend, submission_id)
     with backend.running("beat"), contextlib.ExitStack() as stack:
         worker = stack.enter_context(backend.running("worker"))
         backend.wait_for(submission_id, State.EVALUATING)
@@ -83,13 +85,13 @@ def test_a_submission_whose_worker_was_killed_is_scored_by_another(backend: Back
 
 
 def test_a_long_evaluation_keeps_its_lease(backend: Backend) -> None:
-    submission_id = backend.submit(backend.user(), backend.challenge(), has_columns=False)
-    blocked = BlockedArchive(backend, submission_id)
-    with backend.running("worker", lease="PT3S", sweep_interval="PT0.2S"):
+    submission_id = backend.submit(backend.user(), backend.challenge())
+    blocked = Blocked(backend, submission_id)
+    with backend.running("worker", lease="PT3S", sweep_interval="PT0.2S") as worker:
         backend.wait_for(submission_id, State.EVALUATING)
         two_renewals_later = job_of(backend.database, submission_id).not_before + timedelta(seconds=1.5)
         wait_until(lambda: job_of(backend.database, submission_id).not_before > two_renewals_later)
-        blocked.unblock()
+        blocked.unblock(worker)
         backend.wait_for(submission_id, State.SCORED)
     assert job_of(backend.database, submission_id).attempts == 1
 
@@ -124,14 +126,14 @@ def test_a_running_worker_survives_that_its_broker_is_emptied(backend: Backend) 
 def test_a_worker_that_is_asked_to_stop_finishes_its_evaluation(
     backend: Backend, stop: Callable[[int, int], None]
 ) -> None:
-    submission_id = backend.submit(backend.user(), backend.challenge(), has_columns=False)
-    blocked = BlockedArchive(backend, submission_id)
+    submission_id = backend.submit(backend.user(), backend.challenge())
+    blocked = Blocked(backend, submission_id)
     with backend.running("worker") as worker:
         backend.wait_for(submission_id, State.EVALUATING)
         stop(worker.pid, signal.SIGTERM)
         with pytest.raises(subprocess.TimeoutExpired):
             worker.wait(timeout=0.5)
-        blocked.unblock()
+        blocked.unblock(worker)
         assert worker.wait(timeout=20) == 0
     assert backend.submission(submission_id).state is State.SCORED
 
@@ -183,12 +185,12 @@ def suspend_idle_processes(backend: Backend, worker: Forked) -> None:
 
 
 def test_a_result_that_comes_after_its_lease_is_not_stored(backend: Backend) -> None:
-    submission_id = backend.submit(backend.user(), backend.challenge(), has_columns=False)
-    blocked = BlockedArchive(backend, submission_id)
+    submission_id = backend.submit(backend.user(), backend.challenge())
+    blocked = Blocked(backend, submission_id)
     with backend.running("worker") as paused:
         backend.wait_for(submission_id, State.EVALUATING)
         backend.pause(paused)
-        blocked.unblock_later_evaluations()  # the system opens the file again, by name, when the process continues
+        blocked.restore()
         with backend.running("worker"):
             backend.wait_for(submission_id, State.SCORED)
             assert job_of(backend.database, submission_id).attempts == 2

@@ -33,7 +33,7 @@ from vocboard.worker.work import work_next
 
 def test_with_workers_killed_and_the_broker_emptied_it_ends_with_the_same_report(backend: Backend) -> None:
     challenge = backend.challenge()
-    submit_scored(backend, challenge, 50)
+    submit_scored(backend, challenge, 25)
     version = add_corrected_truth(backend, challenge)
     undisturbed = start_rescore(backend, challenge, version)
     work(backend)
