@@ -40,6 +40,35 @@ def board(site: Site, challenge: str) -> dict[str, Any]:
     }
 
 
+def expect_refusals(organiser: httpx.Client, challenge: str) -> None:
+    """Everything that cannot change is said at once."""
+    wrong = (
+        CHANGED_FILE.replace('name = "Harbour"', 'name = "Port"')
+        .replace('"aeroplane", "bicycle"', '"bicycle", "aeroplane"')
+        .replace("_det_{image_set}", "_boxes_{image_set}")
+    )
+
+    def refused(**body: Any) -> tuple[int, dict[str, str]]:
+        response = organiser.post(f"{challenge}/rescores", json={"reason": REASON, **body})
+        return response.status_code, response.json()["fields"]
+
+    status, fields = refused(edition_file=wrong)
+    assert status == 422
+    lines = fields["edition_file"].split("\n")
+    assert [line.split(",")[0] for line in lines] == [
+        "The name changes from Harbour to Port",
+        "The list of classes changes (their order changes)",
+        "comp3 has submissions",
+    ]
+    assert refused(edition_file=EDITION_FILE)[1]["edition_file"].startswith("The rules in this file are those")
+    assert refused(edition_file="name = ")[1]["edition_file"].startswith("edition file: not a TOML file")
+    assert "ground_truth_version" in refused(edition_file=CHANGED_FILE, ground_truth_version=1)[1]
+    assert "ground_truth_version" in refused()[1]
+    replaced = organiser.put(f"{challenge}/edition", json={"edition_file": CHANGED_FILE})
+    assert (replaced.status_code, "start a re-score" in replaced.json()["detail"]) == (409, True)
+    assert organiser.get(f"{challenge}/rescores").json()["items"] == []
+
+
 def test_rules_are_changed(
     site: Site, organiser: httpx.Client, participant: httpx.Client, challenge: str, tmp_path: Path
 ) -> None:
@@ -50,6 +79,7 @@ def test_rules_are_changed(
     }
     paths = {name: publish(participant, challenge, archives[name], name) for name in ("loose", "tight")}
     before = board(site, challenge)
+    expect_refusals(organiser, challenge)
 
     wanted = {"edition_file": CHANGED_FILE, "reason": REASON}
     response = organiser.post(f"{challenge}/rescores", json=wanted)
@@ -91,37 +121,6 @@ def test_rules_are_changed(
     for version, content in ((None, CHANGED_FILE), (1, EDITION_FILE), (2, CHANGED_FILE)):
         assert organiser.get(f"{challenge}/edition", params={"version": version} if version else {}).text == content
     assert organiser.get(challenge).json()["edition_version"] == 2
-
-
-def test_everything_that_cannot_change_is_said_at_once(
-    organiser: httpx.Client, participant: httpx.Client, challenge: str
-) -> None:
-    publish(participant, challenge, own_rules.results_archive(), "Method")
-    wrong = (
-        CHANGED_FILE.replace('name = "Harbour"', 'name = "Port"')
-        .replace('"aeroplane", "bicycle"', '"bicycle", "aeroplane"')
-        .replace("_det_{image_set}", "_boxes_{image_set}")
-    )
-
-    def refused(**body: Any) -> tuple[int, dict[str, str]]:
-        response = organiser.post(f"{challenge}/rescores", json={"reason": REASON, **body})
-        return response.status_code, response.json()["fields"]
-
-    status, fields = refused(edition_file=wrong)
-    assert status == 422
-    lines = fields["edition_file"].split("\n")
-    assert [line.split(",")[0] for line in lines] == [
-        "The name changes from Harbour to Port",
-        "The list of classes changes (their order changes)",
-        "comp3 has submissions",
-    ]
-    assert refused(edition_file=EDITION_FILE)[1]["edition_file"].startswith("The rules in this file are those")
-    assert refused(edition_file="name = ")[1]["edition_file"].startswith("edition file: not a TOML file")
-    assert "ground_truth_version" in refused(edition_file=CHANGED_FILE, ground_truth_version=1)[1]
-    assert "ground_truth_version" in refused()[1]
-    replaced = organiser.put(f"{challenge}/edition", json={"edition_file": CHANGED_FILE})
-    assert (replaced.status_code, "start a re-score" in replaced.json()["detail"]) == (409, True)
-    assert organiser.get(f"{challenge}/rescores").json()["items"] == []
 
 
 def test_while_nobody_has_submitted_changed_rules_become_current_by_themselves(

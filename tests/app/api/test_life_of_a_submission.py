@@ -29,8 +29,25 @@ def worker(settings: Settings, site: Site, tmp_path: Path) -> Iterator[None]:
     assert "is read again" not in log.read_text()  # the columns of the upload were good for the evaluation
 
 
+def expect_invalid_truth(organiser: httpx.Client) -> None:
+    """Upload ground truth that is invalid, which is said with the reason."""
+    new = {"slug": "wrong-truth", "title": "Wrong", "edition": "VOC2007", "competitions": ["comp3"]}
+    path = organiser.post("/api/v1/challenges", json=new).headers["location"]
+    upload = {"archive": ("devkit.tar.gz", small_world.packed([("VOC2007/readme.txt", b"nothing")]))}
+    eventually(lambda: organiser.post(f"{path}/ground-truth", files=upload).status_code == 202)
+
+    def failed() -> Any:
+        [version] = organiser.get(f"{path}/ground-truth").json()["items"]
+        return version if version["state"] == "failed" else None
+
+    assert eventually(failed)["problems"]
+    assert organiser.get(path).json()["phase"] == "not_ready"
+
+
 @pytest.mark.usefixtures("worker")
 def test_from_ground_truth_to_leaderboard(site: Site, organiser: httpx.Client, participant: httpx.Client) -> None:
+    """After another challenge's ground truth was invalid."""
+    expect_invalid_truth(organiser)
     challenge = make_small_world(organiser)
     submitted = submit(participant, challenge, small_world.results_archive(), contributors="A. Person")
     assert submitted["state"] in {"queued", "evaluating", "scored"}  # a quick worker is done before the answer is
@@ -77,21 +94,6 @@ def test_from_ground_truth_to_leaderboard(site: Site, organiser: httpx.Client, p
         assert participant.post(f"{path}/unpublish").status_code == 200
         assert visitor.get(board).json()["rows"] == []
         assert visitor.get(path).status_code == 404
-
-
-@pytest.mark.usefixtures("worker")
-def test_a_ground_truth_that_is_invalid_says_why(organiser: httpx.Client) -> None:
-    new = {"slug": "wrong-truth", "title": "Wrong", "edition": "VOC2007", "competitions": ["comp3"]}
-    path = organiser.post("/api/v1/challenges", json=new).headers["location"]
-    upload = {"archive": ("devkit.tar.gz", small_world.packed([("VOC2007/readme.txt", b"nothing")]))}
-    eventually(lambda: organiser.post(f"{path}/ground-truth", files=upload).status_code == 202)
-
-    def failed() -> Any:
-        [version] = organiser.get(f"{path}/ground-truth").json()["items"]
-        return version if version["state"] == "failed" else None
-
-    assert eventually(failed)["problems"]
-    assert organiser.get(path).json()["phase"] == "not_ready"
 
 
 @pytest.mark.usefixtures("worker")

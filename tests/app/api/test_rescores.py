@@ -55,8 +55,28 @@ def start(organiser: httpx.Client, challenge: str, number: int) -> dict[str, Any
 def test_ground_truth_is_corrected(
     site: Site, organiser: httpx.Client, participant: httpx.Client, challenge: str, published: str
 ) -> None:
+    """After one submission has been evaluated again."""
+    response = organiser.post(f"{published}/evaluate-again", json={"reason": "Asked for"})
+    assert response.status_code == 202, response.text
+    path = response.headers["location"]
+    eventually(lambda: organiser.get(path).json()["state"] == "ready")
+    assert organiser.get(path).json()["changes"] == []
+    assert organiser.post(f"{path}/discard").json()["state"] == "discarded"
+    assert organiser.post(f"{path}/apply").status_code == 409
+
     version = upload_corrected(organiser, challenge)
     assert not version["is_current"]
+
+    def refused(**body: Any) -> tuple[int, Any]:
+        response = organiser.post(f"{challenge}/rescores", json=body)
+        return response.status_code, response.json().get("fields")
+
+    no_version = {"ground_truth_version": "This challenge has no version 7."}
+    assert refused(ground_truth_version=7, reason=REASON) == (422, no_version)
+    assert refused(ground_truth_version=1, reason=" ") == (422, {"reason": "Required."})
+    assert refused(ground_truth_version=2**40, reason=REASON)[0] == 422
+    assert refused(ground_truth_version=1)[0] == 422
+
     before = participant.get(published).json()
     started = start(organiser, challenge, version["number"])
     path = f"/api/v1/rescores/{started['id']}"
@@ -92,30 +112,6 @@ def test_ground_truth_is_corrected(
         one["number"] for one in organiser.get(f"{challenge}/ground-truth").json()["items"] if one["is_current"]
     ]
     assert current == version["number"]
-
-
-def test_one_submission_is_evaluated_again(organiser: httpx.Client, challenge: str, published: str) -> None:
-    response = organiser.post(f"{published}/evaluate-again", json={"reason": "Asked for"})
-    assert response.status_code == 202, response.text
-    path = response.headers["location"]
-    eventually(lambda: organiser.get(path).json()["state"] == "ready")
-    assert organiser.get(path).json()["changes"] == []
-    assert organiser.post(f"{path}/discard").json()["state"] == "discarded"
-    assert organiser.post(f"{path}/apply").status_code == 409
-
-
-def test_what_is_wrong_with_a_request_is_reported(organiser: httpx.Client, challenge: str) -> None:
-    def refused(**body: Any) -> tuple[int, Any]:
-        response = organiser.post(f"{challenge}/rescores", json=body)
-        return response.status_code, response.json().get("fields")
-
-    assert refused(ground_truth_version=7, reason=REASON) == (
-        422,
-        {"ground_truth_version": "This challenge has no version 7."},
-    )
-    assert refused(ground_truth_version=1, reason=" ") == (422, {"reason": "Required."})
-    assert refused(ground_truth_version=2**40, reason=REASON)[0] == 422
-    assert refused(ground_truth_version=1)[0] == 422
 
 
 def test_an_imported_challenge_is_scored_with_newly_uploaded_ground_truth(
