@@ -81,6 +81,11 @@ class Host:
         assert answer.headers["location"] == f"{self.files}/{found['id']}"
         return found
 
+    def listed(self) -> list[Json]:
+        with self.site.client() as client:
+            found: list[Json] = client.get(self.files).json()["items"]
+            return found
+
     def get(self, file: Json, token: str | None = None, **headers: str) -> httpx.Response:
         with self.site.client(token) as client:
             return client.get(f"{self.files}/{file['id']}", headers=headers)
@@ -106,6 +111,12 @@ def host(embedded_site: Site) -> Host:
     return host_at(embedded_site)
 
 
+@pytest.fixture
+def guest(shared_site: Site) -> Host:
+    """Give a challenge on a site with those of other tests."""
+    return host_at(shared_site)
+
+
 def picture(form: str = "PNG", size: tuple[int, int] = (300, 200), **given: Any) -> bytes:
     target = io.BytesIO()
     Image.linear_gradient("L").resize(size).convert("RGB").save(target, form, **given)
@@ -124,8 +135,7 @@ def test_data_come_back_as_they_were_sent(host: Host) -> None:
         "sha256": SHA256,
         "media_type": "application/zip",
     }
-    with host.site.client() as client:
-        [listed] = client.get(host.files).json()["items"]
+    [listed] = host.listed()
     answer = host.get(listed)
     assert (answer.status_code, answer.content) == (200, KIT)
     assert answer.headers["content-type"] == "application/zip"
@@ -152,8 +162,8 @@ def test_data_come_back_as_they_were_sent(host: Host) -> None:
         ("bytes=" + ",".join(["0-"] * 90), 206, KIT),  # the same one
     ],
 )
-def test_parts_can_be_downloaded(host: Host, asked: str, status: int, content: bytes | None) -> None:
-    answer = host.get(host.add(), Range=asked)
+def test_parts_can_be_downloaded(guest: Host, asked: str, status: int, content: bytes | None) -> None:
+    answer = guest.get(guest.add(), Range=asked)
     assert answer.status_code == status
     if content is not None:
         assert answer.content == content
@@ -162,27 +172,27 @@ def test_parts_can_be_downloaded(host: Host, asked: str, status: int, content: b
     assert answer.headers["content-range"] == f"bytes */{len(KIT)}"
 
 
-def test_an_empty_file_has_no_parts(host: Host) -> None:
-    answer = host.get(host.add(b""), Range="bytes=0-")
+def test_an_empty_file_has_no_parts(guest: Host) -> None:
+    answer = guest.get(guest.add(b""), Range="bytes=0-")
     assert (answer.status_code, answer.content) == (200, b"")
 
 
-def test_a_file_is_not_sent_to_who_has_it(host: Host) -> None:
-    file = host.add()
-    answer = host.get(file, Range="bytes=0-9", **{"If-None-Match": f'"{SHA256}"'})
+def test_a_file_is_not_sent_to_who_has_it(guest: Host) -> None:
+    file = guest.add()
+    answer = guest.get(file, Range="bytes=0-9", **{"If-None-Match": f'"{SHA256}"'})
     assert (answer.status_code, answer.content) == (304, b"")
     assert answer.headers["etag"] == f'"{SHA256}"'
     assert answer.headers["cache-control"] == "public, max-age=86400"
-    assert host.get(file, **{"If-None-Match": '"another"'}).content == KIT
-    with host.site.client() as client:
-        answer = client.head(f"{host.files}/{file['id']}", headers={"Range": "bytes=0-9"})
+    assert guest.get(file, **{"If-None-Match": '"another"'}).content == KIT
+    with guest.site.client() as client:
+        answer = client.head(f"{guest.files}/{file['id']}", headers={"Range": "bytes=0-9"})
     assert (answer.status_code, answer.content, answer.headers["content-length"]) == (200, b"", str(len(KIT)))
 
 
-def test_a_download_is_only_continued_if_the_file_is_the_same(host: Host) -> None:
-    file = host.add()
-    assert host.get(file, Range="bytes=9-", **{"If-Range": f'"{SHA256}"'}).content == KIT[9:]
-    assert host.get(file, Range="bytes=9-", **{"If-Range": '"another"'}).content == KIT
+def test_a_download_is_only_continued_if_the_file_is_the_same(guest: Host) -> None:
+    file = guest.add()
+    assert guest.get(file, Range="bytes=9-", **{"If-Range": f'"{SHA256}"'}).content == KIT[9:]
+    assert guest.get(file, Range="bytes=9-", **{"If-Range": '"another"'}).content == KIT
 
 
 @pytest.mark.parametrize(
@@ -196,10 +206,10 @@ def test_a_download_is_only_continued_if_the_file_is_the_same(host: Host) -> Non
         ("Bilder für alle.tar", "Bilder für alle.tar", "application/x-tar"),
     ],
 )
-def test_names_lead_nowhere_and_run_nothing(host: Host, name: str, kept: str, media_type: str) -> None:
-    file = host.add(name=name)
+def test_names_lead_nowhere_and_run_nothing(guest: Host, name: str, kept: str, media_type: str) -> None:
+    file = guest.add(name=name)
     assert (file["name"], file["media_type"]) == (kept, media_type)
-    answer = host.get(file)
+    answer = guest.get(file)
     assert answer.headers["content-type"] == media_type
     assert answer.headers["content-disposition"].startswith("attachment; filename")
     assert "\n" not in answer.headers["content-disposition"]
@@ -223,28 +233,27 @@ def test_names_lead_nowhere_and_run_nothing(host: Host, name: str, kept: str, me
         ("a.zip", {"kind": ["data", "data"]}, "kind"),
     ],
 )
-def test_what_is_wrong_is_said_by_field(host: Host, name: str, fields: Json, wrong: str) -> None:
-    answer = host.post(name=name, **fields)
+def test_what_is_wrong_is_said_by_field(guest: Host, name: str, fields: Json, wrong: str) -> None:
+    answer = guest.post(name=name, **fields)
     assert (answer.status_code, list(answer.json()["fields"])) == (422, [wrong])
     assert answer.json()["fields"][wrong].startswith("Rename") == (name in {"..", "/", " "})
     assert fields.get("kind") != "page" or answer.json()["fields"][wrong].endswith("data, cover, logo, showcase.")
-    with host.site.client() as client:
-        assert client.get(host.files).json()["items"] == []
+    assert guest.listed() == []
 
 
-def test_hostile_titles_and_names_are_shown_as_text(host: Host) -> None:
+def test_hostile_titles_and_names_are_shown_as_text(guest: Host) -> None:
     texts = ['"><script>alert(1)</script>.zip', "<img src=x onerror=alert(1)>", "javascript:alert(1)"]
     for text in texts:
-        host.add(name="<svg onload=alert(1)>.zip", title=text)
-    host.add(picture(), "<b>.png", kind="logo", title=texts[0])
-    with signed_in(host.site, host.email) as client:
+        guest.add(name="<svg onload=alert(1)>.zip", title=text)
+    guest.add(picture(), "<b>.png", kind="logo", title=texts[0])
+    with signed_in(guest.site, guest.email) as client:
         for path in ("data", ""):
-            page = html.fromstring(client.get(f"/challenges/{host.challenge.slug}/{path}".rstrip("/")).text)
+            page = html.fromstring(client.get(f"/challenges/{guest.challenge.slug}/{path}".rstrip("/")).text)
             check_runs_nothing(page)
-        page = html.fromstring(client.get(f"/challenges/{host.challenge.slug}/data").text)
+        page = html.fromstring(client.get(f"/challenges/{guest.challenge.slug}/data").text)
         links = [" ".join(link.text_content().split()) for link in page.xpath('//a[contains(@href, "/files/")]')]
         assert links == texts
-        check_runs_nothing(html.fromstring(client.get(f"/organise/{host.challenge.slug}/files").text))
+        check_runs_nothing(html.fromstring(client.get(f"/organise/{guest.challenge.slug}/files").text))
 
 
 def check_runs_nothing(page: Any) -> None:
@@ -395,26 +404,26 @@ def test_uploads_of_two_organisers_at_the_same_time_are_counted_one_after_the_ot
         assert sum(1 for _ in host.store.stored()) == 1
 
 
-def test_an_archived_challenge_takes_no_files(host: Host) -> None:
-    file = host.add()
+def test_an_archived_challenge_takes_no_files(guest: Host) -> None:
+    file = guest.add()
 
     def archive(challenge: Challenge) -> None:
         challenge.archived_at = challenge.created_at
 
-    host.change(archive)
-    assert host.post().status_code == host.delete(file) == 409
-    assert host.get(file).content == KIT
+    guest.change(archive)
+    assert guest.post().status_code == guest.delete(file) == 409
+    assert guest.get(file).content == KIT
 
 
 @pytest.mark.parametrize(
     ("form", "size", "shown"), [("PNG", (300, 200), (300, 200)), ("JPEG", (4000, 1000), (1440, 360))]
 )
-def test_a_cover_is_re_encoded(host: Host, form: str, size: tuple[int, int], shown: tuple[int, int]) -> None:
+def test_a_cover_is_re_encoded(guest: Host, form: str, size: tuple[int, int], shown: tuple[int, int]) -> None:
     exif = Image.Exif()
     exif[0x010E] = "A secret place"
-    file = host.add(picture(form, size, exif=exif) + b"PK\x03\x04<html><script>alert(1)</script>", kind="cover")
+    file = guest.add(picture(form, size, exif=exif) + b"PK\x03\x04<html><script>alert(1)</script>", kind="cover")
     assert (file["name"], file["media_type"]) == ("kit.webp", "image/webp")
-    answer = host.get(file)
+    answer = guest.get(file)
     assert answer.headers["content-type"] == "image/webp"
     assert not any(word in answer.content for word in (b"secret", b"script", b"PK\x03\x04"))
     with Image.open(io.BytesIO(answer.content)) as found:
@@ -462,18 +471,21 @@ def animated_bomb(side: int = 16_384) -> bytes:
         pytest.param(animated_bomb(), "damaged", id="animated bomb"),
     ],
 )
-def test_what_is_no_picture_is_refused_with_a_reason(host: Host, content: bytes, said: str) -> None:
+def test_what_is_no_picture_is_refused_with_a_reason(guest: Host, content: bytes, said: str) -> None:
+    def kept() -> tuple[set[uuid.UUID], set[str]]:
+        with guest.site.database.reading() as session:
+            return set(session.scalars(select(ChallengeFile.id))), set(guest.store.stored())
+
+    before = kept()
     for kind in ("cover", "logo", "showcase"):
-        answer = host.post(content, "cover.png", kind=kind)
+        answer = guest.post(content, "cover.png", kind=kind)
         assert answer.status_code == 422
         assert said in answer.json()["fields"]["file"]
-    with host.site.database.reading() as session:
-        assert session.scalars(select(ChallengeFile)).all() == []
-    assert list(host.store.stored()) == []
+    assert kept() == before
 
 
-def test_a_picture_of_too_many_bytes_is_refused(host: Host) -> None:
-    answer = host.post(picture() + bytes(17_000_000), "cover.png", kind="cover")
+def test_a_picture_of_too_many_bytes_is_refused(guest: Host) -> None:
+    answer = guest.post(picture() + bytes(17_000_000), "cover.png", kind="cover")
     assert (answer.status_code, answer.json()["detail"]) == (413, "This file may have at most 16 MiB.")
 
 
