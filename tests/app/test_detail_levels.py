@@ -192,10 +192,17 @@ def ranks_of_hits(curve: Mapping[str, list[float]], positives: int) -> set[int]:
     return {round(hits / precision) - 1 for hits, precision in best.items() if hits and precision}
 
 
+def expect_counts_for_organisers(scene: Scene) -> None:
+    assert scene.scores(scene.organiser)["details"]["car"]["positives"] == POSITIVES
+    with scene.site.client(scene.organiser) as client:
+        assert TRUTH_HASH in client.get(f"/api/v1/submissions/{scene.submission_id}").text
+
+
 @pytest.mark.parametrize("kind", ["random", "good"])
 def test_everything_reveals_the_truth(embedded_site: Site, kind: str) -> None:
     by_rank = ranking(kind)
     scene = Scene(embedded_site, scores(by_rank, edition="VOC2007"), Detail.EVERYTHING)
+    expect_counts_for_organisers(scene)
     positives = scene.scores(None)["details"]["car"]["positives"]
     found = ranks_of_hits(scene.curve(None), positives)
     assert found <= set(np.flatnonzero(by_rank).tolist())
@@ -231,6 +238,7 @@ def test_curves_make_certain_of_few_positives(embedded_site: Site, edition: str,
 def test_no_view_shows_more_than_its_level(embedded_site: Site, level: Detail) -> None:
     exact = scores(ranking("good"), edition="VOC2007")
     scene = Scene(embedded_site, exact, level)
+    expect_counts_for_organisers(scene)
     for token in (scene.owner, None):
         views = scene.views(token, of_others=True)
         assert len(views) >= 10
@@ -292,6 +300,45 @@ def scores_of(task: Task) -> CompetitionScores:
     )
 
 
+NUMBER, GAIN = 70919, 0.318273645  # occur nowhere else
+
+
+def _diagnosis() -> Diagnosis:
+    kinds = ("location", "class", "duplicate", "background", "both", "missed")
+    counts = dict.fromkeys(("right", *kinds, "not_found"), NUMBER)
+    gain = dict.fromkeys((*kinds, "false_positives", "false_negatives"), GAIN)
+    errors = {"counts": counts, "score": 0.5, "gain": gain}
+    exact = {
+        "errors": {**errors, "per_class": {"car": errors}},
+        "first_false_positives": {"car": dict.fromkeys(("location", "similar", "other", "background"), NUMBER)},
+        "confused_with": {"car": {"bus": NUMBER}},
+    }
+    results = {"right": 2000.0, "location": 1000.0, "similar": 0.0, "other": 0.0, "background": 1000.0}
+    return Diagnosis(exact, {"first_results": results, "objects": {"right": 900.0, "nearly": 0.0, "missed": 100.0}})
+
+
+def expect_diagnosis(scene: Scene, level: Detail, shown: Mapping[str, str]) -> None:
+    """Diagnoses follow the level, too, in all that the owner and visitors see."""
+    exact = [str(NUMBER), f"{NUMBER:,}", str(GAIN), "31.8"]
+    for token in (scene.owner, None, scene.organiser):
+        with_shares = token == scene.organiser or level in {Detail.CURVES, Detail.EVERYTHING}
+        found = scene.diagnosis(token)
+        assert found["is_known"] == with_shares
+        shares = {
+            "first_results": {"right": 0.5, "location": 0.25, "similar": 0.0, "other": 0.0, "background": 0.25},
+            "objects": {"right": 0.9, "nearly": 0.0, "missed": 0.1},
+        }
+        assert found["shares"] == (shares if with_shares else {})
+        assert (found["exact"] is not None) == (level is Detail.EVERYTHING)
+    pages = [f"/submissions/{scene.submission_id}", f"/anonymous/{scene.link}"]
+    has_exact = {address for address, text in shown.items() if any(number in text for number in exact)}
+    files = [f"/api/v1/submissions/{scene.submission_id}/diagnosis/comp3{ending}" for ending in ("", ".csv")]
+    assert has_exact == (set() if level is not Detail.EVERYTHING else {*pages, *files})
+    for page in (shown[address] for address in pages):
+        assert ("What to improve" in page) == (level in {Detail.CURVES, Detail.EVERYTHING})
+        assert ("background 25 %" in page) == (level is Detail.CURVES)
+
+
 TASKS = dict.fromkeys(each.task for each in editions.load("VOC2012").competitions.values())
 # What one level hides more than the one above it is the same for tasks with curves, so two tasks are tried at all four,
 # and the others at the one that shows most, below the level `everything`.
@@ -305,7 +352,8 @@ LEVELS_OF_TASKS = [
 
 @pytest.mark.parametrize(("task", "level"), LEVELS_OF_TASKS)
 def test_no_view_of_any_task_shows_more_than_its_level(embedded_site: Site, task: Task, level: Detail) -> None:
-    scene = Scene(embedded_site, scores_of(task), level, edition="VOC2012")
+    diagnosis = _diagnosis() if task is Task.DETECTION else None
+    scene = Scene(embedded_site, scores_of(task), level, edition="VOC2012", diagnosis=diagnosis)
     exact = [str(value) for value in (*PER_CLASS, CURVE_POINT, COUNTS.final_recall, PIXELS, COUNTS.positives)]
     exact += [f"{value:,}" for value in (PIXELS, COUNTS.positives)]
     shares = ["0.0476", "4.76"]  # 1 of 21, with more decimals than a share may have
@@ -314,6 +362,8 @@ def test_no_view_of_any_task_shows_more_than_its_level(embedded_site: Site, task
     to_visitors = scene.views(None)
     for token in (scene.owner, None):
         views = {**to_visitors, **scene.views(token)} if token else to_visitors
+        if diagnosis is not None and token:
+            expect_diagnosis(scene, level, views)
         everything = "\n".join(views.values())
         of_some = scene.scores(token)["secondary"]["normalised_average_precision_truncated"]
         assert of_some["mean"] == 0.3  # too few objects of the other class
@@ -331,14 +381,6 @@ def test_no_view_of_any_task_shows_more_than_its_level(embedded_site: Site, task
         assert "64.82" in everything  # the mean
         has_points = bool(scene.scores(token)["confusion_matrix"] if task is Task.SEGMENTATION else scene.curves(token))
         assert has_points == (level is Detail.CURVES)
-
-
-@pytest.mark.parametrize("level", list(Detail))
-def test_organisers_see_counts_at_every_level(embedded_site: Site, level: Detail) -> None:
-    scene = Scene(embedded_site, scores(ranking("good"), edition="VOC2007"), level)
-    assert scene.scores(scene.organiser)["details"]["car"]["positives"] == POSITIVES
-    with embedded_site.client(scene.organiser) as client:
-        assert TRUTH_HASH in client.get(f"/api/v1/submissions/{scene.submission_id}").text
 
 
 def test_a_level_that_is_raised_shows_exact_curves_once_the_worker_has_copied_them(site: Site) -> None:
@@ -388,47 +430,6 @@ def test_intervals_and_differences_follow_the_detail_level(embedded_site: Site, 
     with_class = {address for address, text in shown.items() if re.search(r"(?<!\d)0\.333(?!\d)|33\.3–44\.4", text)}
     assert any(address.endswith("/leaderboards/comp1") for address in with_mean)
     assert bool(with_class) == (level is Detail.CLASSES)
-
-
-NUMBER, GAIN = 70919, 0.318273645  # occur nowhere else
-
-
-def _diagnosis() -> Diagnosis:
-    kinds = ("location", "class", "duplicate", "background", "both", "missed")
-    counts = dict.fromkeys(("right", *kinds, "not_found"), NUMBER)
-    gain = dict.fromkeys((*kinds, "false_positives", "false_negatives"), GAIN)
-    errors = {"counts": counts, "score": 0.5, "gain": gain}
-    exact = {
-        "errors": {**errors, "per_class": {"car": errors}},
-        "first_false_positives": {"car": dict.fromkeys(("location", "similar", "other", "background"), NUMBER)},
-        "confused_with": {"car": {"bus": NUMBER}},
-    }
-    results = {"right": 2000.0, "location": 1000.0, "similar": 0.0, "other": 0.0, "background": 1000.0}
-    return Diagnosis(exact, {"first_results": results, "objects": {"right": 900.0, "nearly": 0.0, "missed": 100.0}})
-
-
-@pytest.mark.parametrize("level", list(Detail))
-def test_diagnoses_follow_the_detail_level(embedded_site: Site, level: Detail) -> None:
-    scene = Scene(embedded_site, scores_of(Task.DETECTION), level, edition="VOC2012", diagnosis=_diagnosis())
-    exact = [str(NUMBER), f"{NUMBER:,}", str(GAIN), "31.8"]
-    for token in (scene.owner, None, scene.organiser):
-        with_shares = token == scene.organiser or level in {Detail.CURVES, Detail.EVERYTHING}
-        found = scene.diagnosis(token)
-        assert found["is_known"] == with_shares
-        shares = {
-            "first_results": {"right": 0.5, "location": 0.25, "similar": 0.0, "other": 0.0, "background": 0.25},
-            "objects": {"right": 0.9, "nearly": 0.0, "missed": 0.1},
-        }
-        assert found["shares"] == (shares if with_shares else {})
-        assert (found["exact"] is not None) == (level is Detail.EVERYTHING)
-    shown = {**scene.views(None), **scene.views(scene.owner)}
-    pages = [f"/submissions/{scene.submission_id}", f"/anonymous/{scene.link}"]
-    has_exact = {address for address, text in shown.items() if any(number in text for number in exact)}
-    files = [f"/api/v1/submissions/{scene.submission_id}/diagnosis/comp3{ending}" for ending in ("", ".csv")]
-    assert has_exact == (set() if level is not Detail.EVERYTHING else {*pages, *files})
-    for page in (shown[address] for address in pages):
-        assert ("What to improve" in page) == (level in {Detail.CURVES, Detail.EVERYTHING})
-        assert ("background 25 %" in page) == (level is Detail.CURVES)
 
 
 def test_an_evaluation_without_a_diagnosis_says_why(embedded_site: Site) -> None:
