@@ -47,7 +47,9 @@ def let_time_pass(backend: Backend, kind: str) -> None:
         row.looked_at -= heartbeats.SILENT_AFTER
 
 
-def test_a_worker_that_is_paused_is_noticed(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_that_is_paused_is_noticed_and_one_that_stops_in_order_is_not_missed(
+    backend: Backend, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert health(backend, "worker") == (1, "the worker last looked for work: never\n")
     with serving(backend.settings) as site, site.client() as client:
 
@@ -63,14 +65,9 @@ def test_a_worker_that_is_paused_is_noticed(backend: Backend, monkeypatch: pytes
             os.killpg(worker.pid, signal.SIGSTOP)
             monkeypatch.setattr(heartbeats, "SILENT_AFTER", timedelta(seconds=0.5))
             wait_until(lambda: readiness() == (200, "degraded", "failing"))
-
-
-def test_a_worker_that_stops_in_order_is_not_missed(backend: Backend) -> None:
-    with backend.running("worker") as worker:
-        wait_until(lambda: looking(backend) == {"scoring"})
-        assert health(backend, "worker")[0] == 0
-        worker.terminate()
-        worker.wait(timeout=30)
+            os.killpg(worker.pid, signal.SIGCONT)
+            worker.terminate()
+            worker.wait(timeout=30)
     assert health(backend, "worker") == (1, "the worker last looked for work: never\n")
 
 

@@ -55,14 +55,21 @@ def looking(database: Database) -> set[str]:
         return set(heartbeats.last_polls(session))
 
 
-def test_a_lost_message_changes_nothing(backend: Backend, server: MailServer) -> None:
-    put(backend)
-    with backend.running("worker", "--only", "mail", mail_url=server.url):
-        wait_until(lambda: len(server.messages()) == 1)
-        put(backend, "eve@lab.example")  # without notifying workers
-        wait_until(lambda: len(server.messages()) == 2)
-        wait_until(lambda: waiting(backend) == [])
-    assert [message["To"] for message in server.messages()] == ["ada@lab.example", "eve@lab.example"]
+def test_a_lost_message_changes_nothing_and_an_address_that_is_refused_is_given_up_at_once(
+    backend: Backend, tmp_path: Path
+) -> None:
+    with mail_server(tmp_path / "received", "--refuse", "gone@lab.example") as server:
+        put(backend, "gone@lab.example")
+        put(backend)
+        with backend.running("worker", "--only", "mail", mail_url=server.url):
+            wait_until(lambda: len(server.messages()) == 1)
+            put(backend, "eve@lab.example")  # without notifying workers
+            wait_until(lambda: len(server.messages()) == 2)
+            wait_until(lambda: waiting(backend) == [])
+        assert [message["To"] for message in server.messages()] == ["ada@lab.example", "eve@lab.example"]
+    with backend.database.reading() as session:
+        session.scalars(select(Job).where(Job.failure.is_not(None))).one()
+    assert "no such mailbox" in answers(backend)
 
 
 def test_a_message_of_the_broker_makes_it_poll_at_once(backend: Backend, server: MailServer) -> None:
@@ -115,17 +122,6 @@ def test_a_password_is_not_sent_in_the_clear(backend: Backend, server: MailServe
     with backend.running("worker", "--only", "mail", mail_url=server.url.replace("//", "//ada:secret@")):
         wait_until(lambda: "offers no TLS" in answers(backend))
     assert server.messages() == []
-
-
-def test_an_address_that_is_refused_is_given_up_at_once(backend: Backend, tmp_path: Path) -> None:
-    with mail_server(tmp_path / "received", "--refuse", "gone@lab.example") as server:
-        put(backend, "gone@lab.example")
-        put(backend)
-        with backend.running("worker", "--only", "mail", mail_url=server.url):
-            wait_until(lambda: len(server.messages()) == 1 and waiting(backend) == [])
-    with backend.database.reading() as session:
-        session.scalars(select(Job).where(Job.failure.is_not(None))).one()
-    assert "no such mailbox" in answers(backend)
 
 
 def test_the_ordinary_worker_sends_in_the_embedded_set_up(backend: Backend, server: MailServer) -> None:
