@@ -9,7 +9,7 @@ import pytest
 from lxml import html
 from sqlalchemy import select
 
-from tests.browser.gallery import fill
+from tests.browser.gallery import Gallery
 from tests.support.browsing import from_here, send_form, signed_in, token_of
 from tests.support.factories import make_challenge, make_organiser, make_truth, make_user
 from tests.support.scored import make_published, make_submission
@@ -131,10 +131,8 @@ def test_ground_truth_before_the_worker_has_started_is_refused_with_a_reason(
     assert 'name="archive"' in answer.text
 
 
-def test_organisers_see_what_a_ground_truth_holds_and_why_one_failed(embedded_site: Site) -> None:
-    with embedded_site.writing() as session:
-        gallery = fill(session, methods=1)
-    with signed_in(embedded_site, gallery.organiser) as client:
+def test_organisers_see_what_a_ground_truth_holds_and_why_one_failed(gallery_site: Site, gallery: Gallery) -> None:
+    with signed_in(gallery_site, gallery.organiser) as client:
         page = client.get("/organise/voc2012").text
     assert "4\u2009952 images" in page
     assert "1\u2009234" in page
