@@ -99,6 +99,7 @@ LONG = (
     # with PostgreSQL and Redis
     "tests/worker/test_failures.py::test_evaluations_that_break_a_limit_fail_while_others_go_on[embedded]",
     "tests/worker/test_rescore_work.py::test_with_workers_killed_and_the_broker_emptied_it_ends_with_the_same_report[embedded]",
+    "tests/worker/test_statistics.py::test_killed_workers_lose_no_more_than_one_result[embedded]",
 )
 # Only `make test-long` runs these on PostgreSQL, too, except for tests marked `full` or `postgres`, such as those of
 # people who do something at the same time: others run the same statements, or much the same.
