@@ -6,8 +6,6 @@ Every connection between them passes a relay, which can be slow, silent or broke
 import contextlib
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -21,8 +19,10 @@ from sqlalchemy.engine import URL
 
 from benchmarks.relay import Relay, relaying
 from tests.soak.postgres_pair import PostgresPair, postgres_pair
+from tests.support import forked
 from tests.support.backend import kill_group
 from tests.support.crashing_servers import CrashingServer, crashing_redis
+from tests.support.forked import Forked
 from tests.support.installation import HOST
 from tests.support.life import eventually, is_served
 from tests.support.mail import MailServer, mail_server
@@ -47,21 +47,14 @@ class Processes:
     def __init__(self, logs: Path) -> None:
         self.logs = logs
         self._commands: dict[str, tuple[tuple[str, ...], Mapping[str, str]]] = {}
-        self._running: dict[str, subprocess.Popen[bytes]] = {}
+        self._running: dict[str, Forked] = {}
 
     def start(self, name: str, command: tuple[str, ...] = (), environment: Mapping[str, str] | None = None) -> None:
         """Start `vocboard` with the file of its clock and a command, or as it was started before."""
         self._commands.setdefault(name, (command, environment or {}))
         arguments, variables = self._commands[name]
         with (self.logs / f"{name}.log").open("ab") as log:
-            self._running[name] = subprocess.Popen(
-                [sys.executable, "-m", "tests.soak.clock", *arguments],
-                env=dict(variables),
-                stdin=subprocess.PIPE,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-            )
+            self._running[name] = forked.start(arguments, environment=variables, output=log, program="tests.soak.clock")
 
     def pid(self, name: str) -> int:
         """The process, which leads a group."""
@@ -69,10 +62,7 @@ class Processes:
 
     def kill(self, name: str) -> None:
         """Kill one with its children."""
-        process = self._running[name]
-        kill_group(process)
-        if process.stdin is not None:
-            process.stdin.close()
+        kill_group(self._running[name])
 
     def signal(self, name: str, number: signal.Signals) -> None:
         """Send a signal to one and its children."""

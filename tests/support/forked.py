@@ -23,9 +23,9 @@ from pathlib import Path
 from typing import IO, Any, NoReturn
 
 from vocboard.app.intake.confinement import end_with_parent
-from vocboard.commands.main import main
 
 ROOT = Path(__file__).parents[2]
+PROGRAM = "vocboard.commands.main"
 # What `vocboard worker` and `vocboard beat` import; no more, because tests look at what is imported there.
 IMPORTED = (
     "celery.apps.worker",
@@ -83,15 +83,18 @@ class Forked:
             os.kill(self.pid, signal.SIGTERM)
 
 
-def start(command: Sequence[str], *, environment: Mapping[str, str], output: IO[bytes]) -> Forked:
+def start(
+    command: Sequence[str], *, environment: Mapping[str, str], output: IO[bytes], program: str = PROGRAM
+) -> Forked:
     """Run a command of the program in a process group of its own.
 
     Args:
         command: such as `worker`.
         environment: all of it.
         output: where what it prints goes.
+        program: the module whose `main` runs it.
     """
-    request = json.dumps({"command": list(command), "environment": dict(environment)}).encode()
+    request = json.dumps({"program": program, "command": list(command), "environment": dict(environment)}).encode()
     reading, writing = os.pipe()
     status = open(reading, "rb", buffering=0)  # noqa: SIM115  # closed once the process has ended
     try:
@@ -175,8 +178,8 @@ def _run(request: dict[str, Any], output: int, status: int) -> NoReturn:
     os.close(output)
     os.environ.clear()
     os.environ.update(request["environment"])
-    sys.orig_argv[:] = [sys.executable, "-m", "vocboard.commands.main", *request["command"]]  # to restart itself with
-    sys.exit(main(request["command"]))
+    sys.orig_argv[:] = [sys.executable, "-m", request["program"], *request["command"]]  # to restart itself with
+    sys.exit(importlib.import_module(request["program"]).main(request["command"]))
 
 
 if __name__ == "__main__":
