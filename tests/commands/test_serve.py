@@ -1,7 +1,6 @@
 """`vocboard serve` brings up a whole embedded server, and takes all of it down again."""
 
 import contextlib
-import json
 import os
 import re
 import signal
@@ -132,22 +131,6 @@ def expect_everything_to_end(served: Served, number: signal.Signals) -> None:
     _, alive = psutil.wait_procs(family, timeout=PATIENCE_SECONDS)
     assert alive == []
     assert "Traceback" not in served.log.read_text()
-
-
-def test_all_lines_of_migrate_and_worker_are_json_if_that_is_chosen(tmp_path: Path) -> None:
-    environment = {**os.environ, "VOCBOARD_DATA_DIRECTORY": str(tmp_path / "data"), "VOCBOARD_LOG_FORMAT": "json"}
-    log = tmp_path / "log"
-    program = [sys.executable, "-W", "ignore", "-m", "vocboard.commands.main"]  # Celery warns of running as root
-    with log.open("wb") as output:
-        subprocess.run([*program, "migrate"], env=environment, stdout=output, stderr=output, check=True)
-        with subprocess.Popen([*program, "worker"], env=environment, stdout=output, stderr=output) as worker:
-            try:
-                wait_until(lambda: "ready" in log.read_text())
-                lines = log.read_text().splitlines()
-            finally:
-                worker.terminate()
-    messages = [json.loads(line)["message"] for line in lines]
-    assert any(message.startswith("Running upgrade") for message in messages)
 
 
 @pytest.mark.parametrize("command", ["serve", "demo"])

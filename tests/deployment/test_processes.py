@@ -8,7 +8,6 @@ import json
 import re
 import shutil
 import subprocess
-import sys
 import threading
 import time
 from collections import Counter
@@ -20,11 +19,10 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.support import small_world
+from tests.support import forked, small_world
 from tests.support.backend import wait_until
 from tests.support.compose import running
 from tests.support.factories import make_token, make_user
-from tests.support.image import RUN
 from tests.support.installation import HOST, PORT_IN_CONTAINER, Installation, installed
 from tests.support.life import eventually, is_served, make_small_world, submit, upload_results
 from tests.support.processes import free_port
@@ -46,6 +44,7 @@ SETTINGS = {
     "VOCBOARD_METRICS_TOKEN": METRICS_TOKEN,
     "VOCBOARD_METRICS_ADDRESS": METRICS_ADDRESS,
     "VOCBOARD_LOG_FORMAT": "json",
+    "PYTHONWARNINGS": "ignore",  # Celery's, of running as root, which is no line of the log
 }
 ALONE = {"VOCBOARD_METRICS_ADDRESS": ""}  # of another web service on this machine
 SECONDS_TO_WAIT = 60.0
@@ -58,15 +57,13 @@ def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installat
         yield one
 
 
-def admin(installation: Installation, *arguments: str, service: str, status: int = 0) -> str:
-    """Run `vocboard admin` in a service, as the operator's manual does; return what it says."""
-    command = [sys.executable, "-m", "vocboard.commands.main", "admin", *arguments]
-    environment = dict(installation.environments[service])
-    done = subprocess.run(
-        command, env=environment, cwd=installation.directory, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == status, done.stderr
-    return done.stderr if status else done.stdout
+def run(installation: Installation, *command: str, service: str) -> tuple[int, str]:
+    """Run `vocboard` in a service, as the operator's manual does; return its status and what it says."""
+    with (installation.directory / "said").open("w+b") as said:
+        process = forked.start(command, environment=installation.environments[service], output=said)
+        status = process.wait()
+        said.seek(0)
+        return status, said.read().decode()
 
 
 def participant_of(installation: Installation, name: str) -> httpx.Client:
@@ -88,19 +85,12 @@ def challenge(installation: Installation) -> str:
     """Give the path of a challenge that is ready, of an organiser whom the operator's commands have made."""
     email = "organiser@lab.example"
     commands = [
-        ["admin", "create-user", email, "--name", "Organiser", "--role", "organiser"],
-        ["admin", "create-token", email, "--scope=read", "--scope=organise"],
+        ["create-user", email, "--name", "Organiser", "--role", "organiser"],
+        ["create-token", email, "--scope=read", "--scope=organise"],
     ]
-    done = subprocess.run(
-        [sys.executable, "-c", RUN],
-        input=json.dumps(commands),
-        env=dict(installation.environments["migrate"]),
-        cwd=installation.directory,
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-    )
-    token = json.loads(done.stdout)[-1].split()[-1]
+    said = [run(installation, "admin", *command, service="migrate") for command in commands]
+    assert [status for status, _ in said] == [0, 0], said
+    token = said[-1][1].split()[-1]
     with authorised(installation, token) as organiser:
         return make_small_world(organiser, quota_count=3)
 
@@ -183,11 +173,8 @@ def test_beat_calls_and_the_worker_sweeps(installation: Installation) -> None:
 
 @pytest.mark.parametrize("service", ["worker", "beat"])
 def test_a_service_at_work_is_healthy(installation: Installation, service: str) -> None:
-    command = [sys.executable, "-m", "vocboard.commands.main", "health", service]  # that of the file's healthcheck
-    checked = subprocess.run(
-        command, env=dict(installation.environments[service]), capture_output=True, text=True, check=False
-    )
-    assert checked.returncode == 0, checked.stdout + checked.stderr
+    status, said = run(installation, "health", service, service=service)  # that of the file's healthcheck
+    assert status == 0, said
 
 
 def test_from_the_operators_commands_to_a_leaderboard(
@@ -208,11 +195,12 @@ def test_import_truth_runs_in_web_and_says_so_elsewhere(
     archive = tmp_path / "kit.tar.gz"
     archive.write_bytes(small_world.ground_truth_archive())
     slug = challenge.rpartition("/")[2]
-    command = ["import-truth", slug, str(archive), "--organiser", "organiser@lab.example", "--confirm"]
-    said = admin(installation, *command, service="migrate", status=1)
+    command = ["admin", "import-truth", slug, str(archive), "--organiser", "organiser@lab.example", "--confirm"]
+    status, said = run(installation, *command, service="migrate")
+    assert (status, said.count("\n")) == (1, 1), said
     assert "run in the service web" in said
-    assert said.count("\n") == 1
-    assert admin(installation, *command, service="web")
+    status, said = run(installation, *command, service="web")
+    assert (status, bool(said)) == (0, True), said
 
 
 def test_pages_come_over_tls(proxy: Proxy) -> None:
@@ -311,53 +299,6 @@ def stylesheet(client: httpx.Client) -> str:
     return client.get("/").text.partition('rel="stylesheet" href="')[2].partition('"')[0]
 
 
-def test_a_restart_of_one_of_two_web_services_is_not_noticed(installation: Installation) -> None:
-    """Processes that stop answer over connections that they have, and refuse new ones."""
-    web, port = installation.services["web"], free_port()
-    assert "2" in web.command  # processes
-    on_port = {PORT_IN_CONTAINER: str(port), "0.0.0.0": "127.0.0.1"}
-    other = partial(running, web, installation.environments["web"] | ALONE, installation.directory)
-    statuses: Counter[int] = Counter()
-    is_stopping, is_over = threading.Event(), threading.Event()
-
-    def ask(proxy: Proxy) -> None:
-        with proxy.client() as client:
-            while not is_over.is_set():
-                statuses[client.get("/").status_code] += 1
-                statuses[client.post("/sign-in", data={}).status_code] += 1  # without its token: refused
-                is_stopping.wait(0.5)  # leaves processors to the processes that start
-                time.sleep(0.02)
-
-    address = f"http://127.0.0.1:{port}"
-    with contextlib.ExitStack() as stack:
-        processes = stack.enter_context(other(replacing=on_port))
-        proxy = stack.enter_context(
-            in_front_of(f"{installation.url} {address}", installation.services["proxy"].environment)
-        )
-        client = stack.enter_context(httpx.Client(base_url=address, trust_env=False))
-        with ThreadPoolExecutor(4) as people:
-            asking = [people.submit(ask, proxy) for _ in range(4)]
-            try:
-                eventually(lambda: is_served(f"{address}/healthz"))
-                time.sleep(2)  # until the proxy asks both
-                is_stopping.set()
-                assert client.get("/healthz").is_success
-                processes.terminate()
-                time.sleep(1)
-                with pytest.raises(httpx.ConnectError):
-                    httpx.get(f"{address}/healthz", trust_env=False)
-                assert client.get("/healthz").headers["Connection"] == "close"
-                assert processes.wait(timeout=60) is not None
-                is_stopping.clear()
-                stack.enter_context(other(replacing={**on_port, "2": "1"}))
-                eventually(lambda: is_served(f"{address}/healthz"))
-            finally:
-                is_over.set()
-        for each in asking:
-            each.result()
-    assert set(statuses) == {200, 403}, statuses
-
-
 @pytest.mark.parametrize(("public_port", "shown"), [("443", ""), ("8443", ":8443")])
 def test_redirect_keeps_the_port_that_the_outside_sees(
     installation: Installation, proxy: Proxy, public_port: str, shown: str
@@ -384,7 +325,7 @@ def test_nobody_else_says_whom_a_request_comes_from(installation: Installation, 
 def test_the_life_of_a_submission_is_logged_by_ids_and_nothing_secret(
     installation: Installation, challenge: str, behind_the_proxy: httpx.Client
 ) -> None:
-    """The last test: it looks for what all others may have left in the logs."""
+    """After the others: it looks for what they may have left in the logs."""
     email, password, name = "quiet@lab.example", "correct-horse-battery-9", "My private results.tar"
     with installation.client() as browser:
         for given in (password, "wrong-" + password):
@@ -412,8 +353,8 @@ def test_the_life_of_a_submission_is_logged_by_ids_and_nothing_secret(
     for service in ("migrate", "web", "worker", "beat"):
         assert [secret for secret in secrets if secret in installation.log(service)] == [], service
     logged = {
-        service: [json.loads(line) for line in installation.log(service).splitlines() if line.startswith("{")]
-        for service in ("web", "worker", "beat")
+        service: [json.loads(line) for line in installation.log(service).splitlines()]
+        for service in ("migrate", "web", "worker", "beat")
     }
     assert all(logged.values())
     [accepted] = [line for line in logged["web"] if line.get("submission") == submission]
@@ -421,3 +362,51 @@ def test_the_life_of_a_submission_is_logged_by_ids_and_nothing_secret(
     assert (accepted["person"], len(accepted["request"])) == (account, 16)
     [scored] = [line for line in logged["worker"] if line.get("submission") == submission]
     assert (scored["job"], scored["person"]) == ("evaluation", account)
+
+
+def test_a_restart_of_one_of_two_web_services_is_not_noticed(installation: Installation) -> None:
+    """The last test: processes that stop answer over connections that they have, and refuse new ones."""
+    web, processes = installation.services["web"], installation.processes["web"]
+    assert "2" in web.command  # processes
+    ports = [installation.url.rpartition(":")[2], str(free_port())]
+    on_ports = [{PORT_IN_CONTAINER: port, "0.0.0.0": "127.0.0.1", "2": "1"} for port in ports]
+    start = partial(running, web, installation.environments["web"] | ALONE, installation.directory)
+    statuses: Counter[int] = Counter()
+    is_stopping, is_over = threading.Event(), threading.Event()
+
+    def ask(proxy: Proxy) -> None:
+        with proxy.client() as client:
+            while not is_over.is_set():
+                statuses[client.get("/").status_code] += 1
+                statuses[client.post("/sign-in", data={}).status_code] += 1  # without its token: refused
+                is_stopping.wait(0.5)  # leaves processors to the processes that start
+                time.sleep(0.02)
+
+    other = f"http://127.0.0.1:{ports[1]}"
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(start(replacing=on_ports[1]))
+        proxy = stack.enter_context(
+            in_front_of(f"{installation.url} {other}", installation.services["proxy"].environment)
+        )
+        client = stack.enter_context(httpx.Client(base_url=installation.url, trust_env=False))
+        with ThreadPoolExecutor(4) as people:
+            asking = [people.submit(ask, proxy) for _ in range(4)]
+            try:
+                eventually(lambda: is_served(f"{other}/healthz"))
+                time.sleep(2)  # until the proxy asks both
+                is_stopping.set()
+                assert client.get("/healthz").is_success
+                processes.terminate()
+                time.sleep(1)
+                with pytest.raises(httpx.ConnectError):
+                    httpx.get(f"{installation.url}/healthz", trust_env=False)
+                assert client.get("/healthz").headers["Connection"] == "close"
+                assert processes.wait(timeout=60) is not None
+                is_stopping.clear()
+                stack.enter_context(start(replacing=on_ports[0]))
+                eventually(lambda: is_served(f"{installation.url}/healthz"))
+            finally:
+                is_over.set()
+        for each in asking:
+            each.result()
+    assert set(statuses) == {200, 403}, statuses
