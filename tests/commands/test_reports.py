@@ -15,6 +15,7 @@ from lxml import etree
 
 from tests.commands.board import Run
 from tests.support.golden import GoldenCase, golden
+from tests.support.image import RUN
 from vocboard.commands.main import main
 from vocboard.evaluator.editions import source
 from vocboard.evaluator.reports.curves import f_measure
@@ -124,15 +125,21 @@ def test_files_are_in_utf_8_whatever_the_locale(case: GoldenCase, tmp_path: Path
         "images": [{"id": 1, "file_name": "a.jpg"}], "categories": [{"id": 1, "name": "car"}],
         "annotations": [{"image_id": 1, "category_id": 1, "bbox": [1, 1, 5, 5], "view": "«side»"}],
     }))  # fmt: skip
+    results, truth = str(case.results), str(case.ground_truth)
     commands = (
-        ("evaluate", case.edition, case.results, "--ground-truth", case.ground_truth, "--report", "r", "--curves", "c"),
+        ("evaluate", case.edition, results, "--ground-truth", truth, "--report", "r", "--curves", "c"),
         ("new-edition", "--edition-file", "own.toml", "--output", "new"),
         ("convert", "coco-ground-truth", "in.json", "--edition", "VOC2007", "--output", "tree"),
     )
     environment = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
-    for command in commands:
-        program = [sys.executable, "-m", "vocboard.commands.main", *map(str, command)]
-        subprocess.run(program, cwd=tmp_path, env=environment, check=True, capture_output=True)
+    subprocess.run(
+        [sys.executable, "-c", RUN],
+        input=json.dumps(commands).encode(),
+        cwd=tmp_path,
+        env=environment,
+        check=True,
+        capture_output=True,
+    )
     assert "<td>–</td>" in (tmp_path / "r" / "index.html").read_text(encoding="utf-8")
     assert "«PASCAL»" in (tmp_path / "new" / "own.toml").read_text(encoding="utf-8")
     assert "«side»" in (tmp_path / "tree" / "VOC2007" / "Annotations" / "a.xml").read_text(encoding="utf-8")

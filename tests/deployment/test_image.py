@@ -63,18 +63,34 @@ def test_documentation_names_commands() -> None:
     assert len(set(documented())) > 25
 
 
-HELP = """
-import contextlib, io, json, sys
-from vocboard.commands.main import main
+EMAIL, TREE, RESULTS = "ada@example.org", "tree.tar", "results.tar"
+# From an empty database to people and tokens, as docs/operators.md tells.
+OPERATORS = (
+    ("migrate",),
+    ("admin", "create-user", EMAIL, "--name", "Ada Organiser", "--role", "organiser"),
+    ("admin", "set-role", EMAIL, "administrator"),
+    ("admin", "create-token", EMAIL, "--scope", "organise"),
+    ("admin", "list-users", "--json"),
+    ("admin", "create-challenge", "voc", "--organiser", EMAIL, "--title", "VOC", "--edition", "VOC2007"),
+    ("admin", "disable-user", EMAIL),
+    ("admin", "enable-user", EMAIL),
+    ("admin", "reset-password", EMAIL),
+)
+VALIDATE = ("validate", load("VOC2007").name, RESULTS, "--image-sets", TREE)
+EVALUATE = ("evaluate", load("VOC2007").name, RESULTS, "--ground-truth", TREE, "--json")
 
-def help_of(name):
-    shown, refused = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(shown), contextlib.redirect_stderr(refused), contextlib.suppress(SystemExit):
-        main([*name, "--help"])
-    return shown.getvalue(), refused.getvalue()
 
-print(json.dumps([help_of(name) for name in json.load(sys.stdin)]))
-"""
+@pytest.fixture(scope="module")
+def said(installed: Installed, tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, ...], str]:
+    """Run commands of operators and participants, and the help of each that is documented; return what they say."""
+    directory = tmp_path_factory.mktemp("commands")
+    (directory / "data").mkdir()
+    (directory / RESULTS).write_bytes(small_world.results_archive())
+    (directory / TREE).write_bytes(small_world.ground_truth_archive())
+    names = sorted({name_of(command) for _, command in documented()})
+    commands = (*OPERATORS, VALIDATE, EVALUATE, *((*name, "--help") for name in names))
+    environment = {"VOCBOARD_DATA_DIRECTORY": str(directory / "data")}
+    return dict(zip(commands, installed.run_all(commands, environment=environment, directory=directory), strict=True))
 
 
 def test_the_program_is_there(installed: Installed, tmp_path: Path) -> None:
@@ -82,17 +98,12 @@ def test_the_program_is_there(installed: Installed, tmp_path: Path) -> None:
     assert done.stdout.startswith("usage: vocboard")
 
 
-def test_every_documented_command_is_there_with_its_options(installed: Installed, tmp_path: Path) -> None:
-    names, wrong = {name_of(command) for _, command in documented()}, []
-    asked = sorted(names)
-    done = installed.run(["python", "-c", HELP], environment={}, directory=tmp_path, text=json.dumps(asked))
-    assert done.returncode == 0, done.stderr
-    known = dict(zip(asked, json.loads(done.stdout), strict=True))
+def test_every_documented_command_is_there_with_its_options(said: dict[tuple[str, ...], str]) -> None:
+    wrong = []
     for page, command in documented():
-        shown, refused = known[name_of(command)]
-        wrong += [f"{page}: {command}: {refused}"] if not shown else []
+        known = re.findall(r"--[a-z-]+", said[*name_of(command), "--help"])
         options = {word.partition("=")[0] for word in shlex.split(command, comments=True) if word.startswith("--")}
-        unknown = options - {"--help", *re.findall(r"--[a-z-]+", shown)}
+        unknown = options - {"--help", *known}
         wrong += [f"{page}: {command}: there is no {', '.join(unknown)}"] if unknown else []
     assert wrong == []
 
@@ -106,42 +117,17 @@ def name_of(command: str) -> tuple[str, ...]:
     return tuple(words[: 2 if words[0] in WITH_SUBCOMMANDS and len(words) > 1 and words[1][0] != "-" else 1])
 
 
-def test_operators_commands_run(installed: Installed, tmp_path: Path) -> None:
-    """From an empty database to people and tokens, as docs/operators.md tells."""
-    environment = {"VOCBOARD_DATA_DIRECTORY": str(tmp_path / "data")}
-    (tmp_path / "data").mkdir()
-    email = "ada@example.org"
-    commands = [
-        ["create-user", email, "--name", "Ada Organiser", "--role", "organiser"],
-        ["set-role", email, "administrator"],
-        ["create-token", email, "--scope", "organise"],
-        ["list-users", "--json"],
-        ["create-challenge", "voc", "--organiser", email, "--title", "VOC", "--edition", "VOC2007"],
-        ["disable-user", email],
-        ["enable-user", email],
-        ["reset-password", email],
-    ]
-    ran = installed.run_all(
-        [["migrate"], *(["admin", *command] for command in commands)], environment=environment, directory=tmp_path
-    )
-    _, password, _, token, users, *_, other_password = ran
+def test_operators_commands_run(said: dict[tuple[str, ...], str]) -> None:
+    _, password, _, token, users, *_, other_password = map(said.__getitem__, OPERATORS)
     assert len(password.strip()) >= 16
     assert token.strip()
     [listed] = json.loads(users)
-    assert (listed["email"], listed["role"]) == (email, "administrator")
+    assert (listed["email"], listed["role"]) == (EMAIL, "administrator")
     assert other_password.strip() != password.strip()
 
 
-def test_participants_commands_run(installed: Installed, tmp_path: Path) -> None:
-    (tmp_path / "results.tar").write_bytes(small_world.results_archive())
-    (tmp_path / "tree.tar").write_bytes(small_world.ground_truth_archive())
-    tree, results = "tree.tar", "results.tar"
-    commands = [
-        ["validate", load("VOC2007").name, results, "--image-sets", tree],
-        ["evaluate", load("VOC2007").name, results, "--ground-truth", tree, "--json"],
-    ]
-    _, evaluated = installed.run_all(commands, environment={}, directory=tmp_path)
-    mean = json.loads(evaluated)["competitions"]["comp3"]["mean"]
+def test_participants_commands_run(said: dict[tuple[str, ...], str]) -> None:
+    mean = json.loads(said[EVALUATE])["competitions"]["comp3"]["mean"]
     assert mean == pytest.approx(small_world.MEAN_AP, abs=1e-12)
 
 

@@ -113,7 +113,10 @@ from vocboard.commands.main import main
 
 def ran(command):
     with contextlib.redirect_stdout(io.StringIO()) as said:
-        status = main(command)
+        try:
+            status = main(command)
+        except SystemExit as ended:  # with --help, or for an argument that there is not
+            status = ended.code
     return said.getvalue() if status == 0 else sys.exit(f"{command}: {status}: {said.getvalue()}")
 
 print(json.dumps([ran(command) for command in json.load(sys.stdin)]))
