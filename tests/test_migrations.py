@@ -1,8 +1,7 @@
 """Migrations lead from nothing to exactly the tables of the models, on both databases."""
 
+import os
 import re
-import subprocess
-import sys
 from collections.abc import Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
@@ -19,6 +18,7 @@ from sqlalchemy import CheckConstraint, Connection, inspect, text
 from sqlalchemy.engine.interfaces import ReflectedColumn
 from sqlalchemy.exc import ProgrammingError
 
+from tests.support import forked
 from tests.support.backend import wait_until
 from tests.support.databases import made_roles
 from tests.support.postgres import PostgresServer
@@ -130,14 +130,11 @@ def test_a_database_of_another_version_is_left_alone_with_a_clear_message(
             refused(migrated_url)
 
 
-def test_processes_that_upgrade_at_once_wait_for_each_other(empty_url: str) -> None:
-    script = "import sys; from vocboard.migrations import upgrade; upgrade(sys.argv[1])"
-    running = [
-        subprocess.Popen([sys.executable, "-c", script, empty_url], stderr=subprocess.PIPE, text=True) for _ in range(2)
-    ]
-    for process in running:
-        _, errors = process.communicate(timeout=60)
-        assert process.returncode == 0, errors
+def test_processes_that_upgrade_at_once_wait_for_each_other(empty_url: str, tmp_path: Path) -> None:
+    environment = {**os.environ, "VOCBOARD_DATABASE_URL": empty_url, "VOCBOARD_DATA_DIRECTORY": str(tmp_path)}
+    with (tmp_path / "log").open("wb") as log:
+        running = [forked.start(["migrate"], environment=environment, output=log) for _ in range(2)]
+    assert [process.wait(timeout=60) for process in running] == [0, 0], (tmp_path / "log").read_text()
 
 
 @pytest.mark.services

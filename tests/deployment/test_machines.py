@@ -6,8 +6,6 @@ import io
 import os
 import shutil
 import signal
-import subprocess
-import sys
 import tarfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,7 +18,8 @@ import pytest
 from nacl.public import PrivateKey
 from sqlalchemy import select
 
-from tests.support import small_world
+from tests.support import forked, small_world
+from tests.support.backend import kill_group
 from tests.support.factories import make_token, make_user
 from tests.support.forked import Forked
 from tests.support.life import confirm_warnings, eventually, is_served, make_small_world, submit
@@ -61,16 +60,13 @@ class Machine:
 def web_process(settings: Settings, log: Path) -> Iterator[str]:
     """Run a web process until the block ends; give its address."""
     port = free_port()
-    program = [sys.executable, "-m", "uvicorn", "--factory", "vocboard.commands.serve:web_process", "--port", str(port)]
+    command = ["--factory", "vocboard.commands.serve:web_process", "--port", str(port)]
     with log.open("wb") as output:
-        web = subprocess.Popen(
-            program, env=environment_of(settings), stdout=output, stderr=output, start_new_session=True
-        )
+        web = forked.start(command, environment=environment_of(settings), output=output, program="uvicorn")
     try:
         yield f"http://127.0.0.1:{port}"
     finally:
-        os.killpg(web.pid, signal.SIGKILL)
-        web.wait()
+        kill_group(web)
         print(log.read_text()[-3000:])
 
 
