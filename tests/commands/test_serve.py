@@ -115,19 +115,11 @@ def test_metrics_have_an_address_of_their_own(served: Served) -> None:
     assert (one.status_code, "vocboard_check" in one.text) == (200, False)
 
 
-def test_everything_ends_with_it_when_it_is_interrupted(tmp_path: Path) -> None:
-    with running(tmp_path) as served:
-        wait_until(served.worker)
-        expect_everything_to_end(served, signal.SIGINT)
-
-
-def test_everything_ends_with_it_when_it_is_terminated(served: Served) -> None:
-    expect_everything_to_end(served, signal.SIGTERM)  # no later test has this server
-
-
-def expect_everything_to_end(served: Served, number: signal.Signals) -> None:
+def test_everything_ends_with_it_when_it_is_interrupted(served: Served) -> None:
+    """The last test that has this server. tests/deployment/test_extensions.py terminates another."""
+    wait_until(served.worker)
     family = [served.process, *served.process.children(recursive=True)]
-    served.process.send_signal(number)
+    served.process.send_signal(signal.SIGINT)
     _, alive = psutil.wait_procs(family, timeout=PATIENCE_SECONDS)
     assert alive == []
     assert "Traceback" not in served.log.read_text()

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
+import psutil
 import pytest
 
 from tests.support.image import OFFLINE, PIP, ROOT, Installed, install_as_image
@@ -52,7 +53,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Installed:
 
 @contextmanager
 def serving(environment: Installed, data: Path) -> Iterator[str]:
-    """Run the environment's server on a data directory; give its address."""
+    """Run the environment's server on a data directory; give its address. Terminated, it ends with its worker."""
     given = {**CHOSEN, "VOCBOARD_DATA_DIRECTORY": str(data), "VOCBOARD_WORKER_PROCESSES": "1"}
 
     def command(port: int) -> list[str]:
@@ -66,6 +67,11 @@ def serving(environment: Installed, data: Path) -> Iterator[str]:
         command, directory=temporary_directory(""), user="", stop_signal=signal.SIGTERM, answers=answers
     ) as port:
         yield f"http://127.0.0.1:{port}"
+        guarded = [one for guard in psutil.Process().children() for one in guard.children()]
+        [server] = [one for one in guarded if "serve" in one.cmdline()]
+        family = [server, *server.children(recursive=True)]
+    _, alive = psutil.wait_procs(family, timeout=60)
+    assert (len(family) > 1, alive) == (True, [])
 
 
 def test_its_own_tests_pass(environment: Installed) -> None:
