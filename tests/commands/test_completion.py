@@ -23,12 +23,13 @@ PROGRAMS = Path(sys.executable).parent
         ("vocboard import --dry", {"--dry-run"}),
     ],
 )
-def test_bash_completes(line: str, expected: set[str]) -> None:
+def test_bash_completes(line: str, expected: set[str], capsys: pytest.CaptureFixture[str]) -> None:
     """The shell's own functions ask the program, as after the Tab key."""
     bash = shutil.which("bash")
     assert bash is not None
+    assert main(["completion", "bash"]) == 0
     script = f"""
-        eval "$(vocboard completion bash)"
+        {capsys.readouterr().out}
         COMP_LINE={line!r}; COMP_POINT=${{#COMP_LINE}}; COMP_TYPE=9
         words=($COMP_LINE); [[ $COMP_LINE == *' ' ]] && words+=('')
         COMP_WORDS=("${{words[@]}}"); COMP_CWORD=$((${{#words[@]}} - 1))
