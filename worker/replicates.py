@@ -36,8 +36,7 @@ from vocboard.evaluator.statistics.bootstrap import replicate
 from vocboard.evaluator.statistics.evidence_file import EVIDENCE_VERSION, EvidenceFileError, Origin, load_evidence
 from vocboard.evaluator.statistics.found import found as found_by
 from vocboard.evaluator.statistics.found import positive_images
-from vocboard.evaluator.statistics.influence import influences
-from vocboard.evaluator.statistics.intervals import MIN_IMAGES, ReplicatedMeasure, mean_of_defined
+from vocboard.evaluator.statistics.intervals import MIN_IMAGES, ReplicatedMeasure
 from vocboard.evaluator.stored_results.columns_file import ColumnsError, ColumnsFile, ColumnsWriter
 from vocboard.worker import ground_truth_files
 from vocboard.worker.columns import MAX_EVIDENCE_BYTES, collect
@@ -133,9 +132,8 @@ class StoredReplicates:
     found: "Found"
 
     def measure(self) -> ReplicatedMeasure:
-        """Return them with the influence of each image, exactly as `bootstrap.replicate` returns it."""
-        scores = np.vstack((self.per_class, mean_of_defined(self.per_class)))
-        return ReplicatedMeasure(self.scores, self.per_class, influences(weights_of(self.images), scores), self.biases)
+        """Return them exactly as `bootstrap.replicate` returns them."""
+        return ReplicatedMeasure(self.scores, self.per_class, weights_of(self.images), self.biases)
 
 
 def sources(session: Session, result_ids: list[uuid.UUID]) -> Mapping[uuid.UUID, Source]:

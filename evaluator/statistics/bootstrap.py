@@ -16,8 +16,7 @@ from vocboard.evaluator.names import Metric
 from vocboard.evaluator.rules import Competition, Edition
 from vocboard.evaluator.scores import Measure
 from vocboard.evaluator.statistics.bias import bias_of, draw_parts
-from vocboard.evaluator.statistics.influence import influences
-from vocboard.evaluator.statistics.intervals import LEVEL, MIN_IMAGES, Interval, ReplicatedMeasure, mean_of_defined
+from vocboard.evaluator.statistics.intervals import LEVEL, MIN_IMAGES, Interval, ReplicatedMeasure
 from vocboard.evaluator.tasks.definitions import METRICS, TASKS
 from vocboard.evaluator.tasks.scorers import SCORERS
 
@@ -159,5 +158,4 @@ def replicate(
             found[place, chosen] = resampled.replicates(block)
     per_class, of_parts = np.hsplit(found, [number])
     biases = np.array([bias_of(*each) for each in zip(classes.values(), of_parts, strict=True)])
-    means = mean_of_defined(per_class)
-    return ReplicatedMeasure(scores, per_class, influences(weights, np.vstack((per_class, means))), biases)
+    return ReplicatedMeasure(scores, per_class, weights, biases)

@@ -10,15 +10,17 @@ Bootstrap", The American Statistician 2015, section 4.
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from vocboard.evaluator.evidence.weights import Weights
 from vocboard.evaluator.scores import Measure
 from vocboard.evaluator.statistics.bias import UNCERTAINTY, bias_of_mean
-from vocboard.evaluator.statistics.influence import degrees_of_freedom, student_quantile
+from vocboard.evaluator.statistics.influence import degrees_of_freedom, influences, student_quantile
 
 LEVEL = 0.95  # of confidence
 MIN_IMAGES = 2  # a single image says nothing about others
@@ -112,21 +114,26 @@ class ReplicatedScore:
         return {**self.interval(level).as_json(), "undefined_replicates": self.undefined}
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(frozen=True, eq=False)
 class ReplicatedMeasure:
     """One metric of one method, of each replicate.
 
     Attributes:
         measure: the scores on the test images.
         per_class: (classes, b) scores of the classes in `measure`, in its order; NaN where undefined.
-        influence: (classes + 1, images) influence of each image on each class and on the mean; see `influences`.
+        weights: (images, b) how often each replicate draws each image.
         biases: (classes,) by how much each score is on average too high; see `bias.bias_of`.
     """
 
     measure: Measure
     per_class: NDArray[np.float64]
-    influence: NDArray[np.float32]
+    weights: Weights
     biases: NDArray[np.float64]
+
+    @cached_property
+    def influence(self) -> NDArray[np.float32]:
+        """(classes + 1, images) influence of each image on each class and on the mean; see `influences`."""
+        return influences(self.weights, np.vstack((self.per_class, mean_of_defined(self.per_class))))
 
     @property
     def mean(self) -> ReplicatedScore:
