@@ -14,7 +14,6 @@ pytest_plugins = [
     "tests.support.order",
     "tests.support.tiers",
     "tests.support.run_files",
-    "tests.support.browser",
     "tests.support.services",
     "tests.support.s3_server",
     "tests.support.databases",

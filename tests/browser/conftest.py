@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, BrowserContext, CDPSession, ConsoleMess
 
 from tests.browser.exhibition import Exhibition
 from tests.browser.visits import Visit, open_page
-from tests.support.browser import VIEWPORT, new_context
+from tests.support.browser import VIEWPORT, new_context, running_browser
 from tests.support.factories import make_user
 from tests.support.filled_databases import furnish, read_gallery
 from tests.support.run_files import made_once
@@ -55,6 +55,16 @@ def exhibition(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Exhibition]
     settings.archives.mkdir(exist_ok=True)
     with serving(settings) as site:
         yield Exhibition(site, read_gallery(directory))
+
+
+@pytest.fixture(scope="package")
+def browser() -> Iterator[Browser]:
+    """Give a Chromium, which takes more than a second of processor time to start.
+
+    Not for the session: while it is open, Playwright's event loop runs in this thread, and no other test could use one.
+    """
+    with running_browser() as browser:
+        yield browser
 
 
 @pytest.fixture(scope="module")

@@ -1,12 +1,12 @@
-"""Fixtures: a real Chromium, driven by Playwright's synchronous API and closed to the network outside."""
+"""A real Chromium, driven by Playwright's synchronous API and closed to the network outside."""
 
+import contextlib
 import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Playwright, ViewportSize, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Playwright, ViewportSize, expect, sync_playwright
 
 from tests.support.processes import skip_or_fail
 
@@ -45,12 +45,9 @@ def find_chromium(playwright: Playwright) -> str | None:
     return next((path for path in installed if Path(path).exists()), None)
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """Give a module's tests a Chromium; skip (in CI: fail) where none is found.
-
-    Not for the session: while it is open, Playwright's event loop runs in this thread, and no other test could use one.
-    """
+@contextlib.contextmanager
+def running_browser() -> Iterator[Browser]:
+    """Run a Chromium until the block ends; skip (in CI: fail) where none is found."""
     with sync_playwright() as playwright:
         program = find_chromium(playwright)
         if program is None:
@@ -63,22 +60,8 @@ def browser() -> Iterator[Browser]:
         browser.close()
 
 
-@pytest.fixture
-def browser_context(browser: Browser) -> Iterator[BrowserContext]:
-    """Give a browser profile of the test's own."""
-    context = new_context(browser)
-    yield context
-    context.close()
-
-
 def new_context(browser: Browser, base_url: str | None = None) -> BrowserContext:
     """Return a new browser profile: no cookies, 1280 x 800 pixels, English, UTC."""
     context = browser.new_context(base_url=base_url, viewport=VIEWPORT, locale="en-GB", timezone_id="UTC")
     context.set_default_timeout(SECONDS_TO_WAIT * 1000)
     return context
-
-
-@pytest.fixture
-def page(browser_context: BrowserContext) -> Page:
-    """Give an empty page."""
-    return browser_context.new_page()
