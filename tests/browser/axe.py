@@ -51,10 +51,10 @@ PREPARE = """() => {
   for (const closed of document.querySelectorAll("details:not([open])")) closed.open = true;
 }"""
 # Three quarters of the time is in contrasts, which are the same for texts of the same colour and size on the same
-# backgrounds. Marks the texts of each kind that is not known by a hash (FNV-1a) of its colours. What overlaps a text
-# without being around it is not in the hash. axe-core does not measure texts that only screen readers have, that are
-# beyond the top edge, or in parts of the page that are left out. Returns whether there are any. First, animations end,
-# except for those of scrolling.
+# backgrounds. Marks the first four texts of each kind that is not known by a hash (FNV-1a) of its colours. What
+# overlaps a text without being around it is not in the hash. axe-core does not measure texts that only screen readers
+# have, that are beyond the top edge, or in parts of the page that are left out. Returns whether there are any. First,
+# animations end, except for those of scrolling.
 MARK_COLOURS = """async ([skipped, known]) => {
   const inTime = document.getAnimations().filter(({ timeline }) => timeline === document.timeline);
   await Promise.all(inTime.map((animation) => animation.finished.catch(() => null)));
@@ -77,7 +77,7 @@ MARK_COLOURS = """async ([skipped, known]) => {
     return bottom + scrollY <= 0 || (Math.min(width, height) <= 1 && getComputedStyle(element).overflow === "hidden");
   };
   const hasText = (node) => node.nodeType === Node.TEXT_NODE && node.data.trim();
-  let any = false;
+  const marks = new Map();
   for (const element of document.body.querySelectorAll("*")) {
     delete element.dataset.colours;
     const shows = [...element.childNodes].some(hasText) || element.matches("input, select, textarea");
@@ -85,11 +85,12 @@ MARK_COLOURS = """async ([skipped, known]) => {
     if (isOutOfSight(element) || skipped.some((selector) => element.closest(selector))) continue;
     const { color, fontSize, fontWeight, textShadow } = getComputedStyle(element);
     const kind = hash([color, fontSize, fontWeight, textShadow].join(), around(element));
-    if (seen.has(kind)) continue;
+    const marked = (marks.get(kind) ?? 0) + 1;
+    if (seen.has(kind) || marked > 4) continue;
+    marks.set(kind, marked);
     element.dataset.colours = kind;
-    any = true;
   }
-  return any;
+  return marks.size > 0;
 }"""
 # Returns the serious problems, and the kinds of texts with enough contrast, or with a gradient around them: that is in
 # the hash, and axe-core can never measure their contrast.
