@@ -128,7 +128,7 @@ def test_regions_are_drawn_from_their_runs(browser: Browser, tmp_path: Path) -> 
     assert errors == []
 
 
-def test_the_picture_is_zoomed_and_moved_by_keyboard_and_layers_are_hidden(
+def test_the_picture_is_zoomed_and_its_boxes_chosen_by_keyboard_and_keys_of_one_character_can_be_turned_off(
     browser: Browser, written: tuple[Path, float]
 ) -> None:
     page, errors = opened(browser, written[0])
@@ -145,6 +145,24 @@ def test_the_picture_is_zoomed_and_moved_by_keyboard_and_layers_are_hidden(
     boxes = page.locator("#picture rect.box").count()
     page.keyboard.press("d")
     assert page.locator("#picture rect.box").count() < boxes
+    page.keyboard.press("d")
+
+    page.select_option("#order", "errors")  # to the image with most errors, which has many detections
+    assert page.locator("#picture .chosen").count() == 0
+    button = page.locator("#found tbody button").nth(1)
+    button.focus()
+    page.keyboard.press("Enter")
+    assert page.locator("#picture .chosen").count() == 1
+    assert page.evaluate("document.activeElement.getAttribute('aria-pressed')") == "true"
+    assert page.locator("#found tbody tr").nth(1).get_attribute("class") == "chosen"
+
+    first = page.inner_text("#name")
+    page.click("aside summary")
+    page.uncheck("#shortcuts")
+    page.keyboard.press("j")
+    assert page.inner_text("#name") == first
+    page.keyboard.press("ArrowRight")
+    assert page.inner_text("#name") != first
     assert errors == []
 
 
@@ -159,31 +177,6 @@ def test_keys_that_scroll_browse_only_in_the_list(browser: Browser, written: tup
     assert " · 2 of " in page.inner_text("#name")
     active = page.get_attribute("#list", "aria-activedescendant")
     assert page.locator(f"#{active}").get_attribute("aria-selected") == "true"
-    assert errors == []
-
-
-def test_keys_of_one_character_can_be_turned_off(browser: Browser, written: tuple[Path, float]) -> None:
-    page, errors = opened(browser, written[0])
-    first = page.inner_text("#name")
-    page.click("aside summary")
-    page.uncheck("#shortcuts")
-    page.keyboard.press("j")
-    assert page.inner_text("#name") == first
-    page.keyboard.press("ArrowRight")
-    assert page.inner_text("#name") != first
-    assert errors == []
-
-
-def test_rows_of_tables_highlight_their_box_by_keyboard(browser: Browser, written: tuple[Path, float]) -> None:
-    page, errors = opened(browser, written[0])
-    page.select_option("#order", "errors")  # to the image with most errors, which has many detections
-    assert page.locator("#picture .chosen").count() == 0
-    button = page.locator("#found tbody button").nth(1)
-    button.focus()
-    page.keyboard.press("Enter")
-    assert page.locator("#picture .chosen").count() == 1
-    assert page.evaluate("document.activeElement.getAttribute('aria-pressed')") == "true"
-    assert page.locator("#found tbody tr").nth(1).get_attribute("class") == "chosen"
     assert errors == []
 
 
