@@ -29,12 +29,13 @@ from vocboard.evaluator.evidence.weights import REPLICATES
 from vocboard.evaluator.statistics import simultaneous
 from vocboard.evaluator.statistics.across import correlations
 from vocboard.evaluator.statistics.comparison import Pairs, compare_pairs
-from vocboard.evaluator.statistics.intervals import MIN_COUNTING_IMAGES, ReplicatedScore
+from vocboard.evaluator.statistics.intervals import MIN_COUNTING_IMAGES, ReplicatedMeasure, ReplicatedScore
 from vocboard.evaluator.tasks.definitions import METRICS
 from vocboard.worker.replicates import Found, StoredReplicates
 
 MAX_FOUND_BYTES = 256 * 1024**2  # of what all methods find; there is no agreement of more
 MAX_INFLUENCE_BYTES = 256 * 1024**2  # in memory at once; what needs more is computed class by class
+MAX_KEPT_BYTES = 64 * 1024**2  # of all methods; what needs more is loaded again to compare them in each class
 # The ends of an interval are two more scores, which tell how many images count and which. So those of a class, and what
 # fewer than a hundred images determine, are rounded outwards to whole per cent: to the nearest, an interval could leave
 # out its own score. In the mean of ten classes, a class counts a tenth, so that thousandths of the mean are hundredths
@@ -86,6 +87,7 @@ def statistics_of(entries: Sequence[Entry], competition: Competition, load: Load
     means: dict[str, ReplicatedScore] = {}
     columns: dict[str, None] = {}
     found: dict[uuid.UUID, Found] = {}
+    kept: dict[uuid.UUID, ReplicatedMeasure] = {}
     images = 0
     for entry, result_id in _with_results(entries):
         replicates = load(entry)
@@ -93,6 +95,8 @@ def statistics_of(entries: Sequence[Entry], competition: Competition, load: Load
             _log.warning("no statistics of result %s: another version has evaluated it", result_id)
             continue
         images, measure = replicates.images, replicates.measure()
+        if len(entries) * (measure.per_class.nbytes + measure.influence.nbytes) <= MAX_KEPT_BYTES:
+            kept[result_id] = measure
         frequent = _frequent(replicates)
         columns |= dict.fromkeys(frequent)
         by_class = {name: shown_interval(measure.of_class(name), shown) for name in frequent}
@@ -114,7 +118,7 @@ def statistics_of(entries: Sequence[Entry], competition: Competition, load: Load
             differences[MEAN] = _rounded(pairs, shown, classes=over)
             ranks, first_group = pairs.rank_ranges, pairs.first_group
         compared_by_class = list(columns) if len(entries) <= MAX_METHODS_BY_CLASS else []
-        for name, scores in _by_class(entries, load, compared_by_class, images):
+        for name, scores in _by_class(entries, load, kept, compared_by_class, images):
             if (pairs := compared(scores, decimals, higher_is_better=higher_is_better)) is not None:
                 differences[name] = _rounded(pairs, shown)
     methods = {
@@ -201,7 +205,11 @@ def shown_change(change: simultaneous.Change, decimals: int, *, classes: int) ->
 
 
 def _by_class(
-    entries: Sequence[Entry], load: Load, names: Sequence[str], images: int
+    entries: Sequence[Entry],
+    load: Load,
+    kept: Mapping[uuid.UUID, ReplicatedMeasure],
+    names: Sequence[str],
+    images: int,
 ) -> Iterator[tuple[str, dict[str, ReplicatedScore]]]:
     """Yield the scores of all entries in these classes, for some classes at a time, to limit memory."""
     at_once = max(1, MAX_INFLUENCE_BYTES // (4 * max(images, 1) * len(entries)))
@@ -209,7 +217,7 @@ def _by_class(
         chunk = names[start : start + at_once]
         scores: dict[str, dict[str, ReplicatedScore]] = {name: {} for name in chunk}
         for entry, result_id in _with_results(entries):
-            measure = load(entry).measure()
+            measure = kept.get(result_id) or load(entry).measure()
             for name in chunk:
                 if entry.classes.get(name) is not None:
                     scores[name][str(result_id)] = _alone(measure.of_class(name))
