@@ -149,8 +149,9 @@ def fill(session: Session, *, methods: int = 200) -> Gallery:
     gallery.rival = others[1].email
     for number in range(methods):
         gallery.submissions["published"] = _board_row(session, random, challenge, others[number % 4], number, ["comp3"])
-    for number in range(12):
-        _board_row(session, random, challenge, others[number % 4], methods + number, ["comp5", "comp7", "comp1"])
+    for number in range(methods, methods + 12):
+        keys = ["comp5", "comp7", "comp1"]
+        gallery.submissions["of_few"] = _board_row(session, random, challenge, others[number % 4], number, keys)
     _own_submissions(session, np.random.default_rng(7), challenge, participant, gallery)
     _moderation(session, challenge, organiser, others[0])
     add_statistics(session, challenge, "comp3")

@@ -10,10 +10,10 @@ pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser_errors")]
 BOARD = "/challenges/voc2012/leaderboards/comp3"
 REPORT = "/organise/harbour/rescores/{rescore_rules}"
 ARCHIVE = "/organise/voc2012/archive"
-# How many stops are walked: to the end, but for the leaderboard with a link and a box in each of its rows.
+# How many stops are walked at most, which is to the end.
 PAGES = {
     "/": ("visitor", 200),
-    BOARD + "?method={published}": ("visitor", 80),
+    "/challenges/voc2012/leaderboards/comp1?method={of_few}": ("visitor", 200),
     BOARD + "/compare?method={published}&class=dog": ("visitor", 200),
     "/challenges/voc2007/submit": ("participant", 200),
     "/submissions/{scored}?competition=comp3": ("participant", 200),
