@@ -149,7 +149,8 @@ def test_page_is_in_order_and_accessible(
         found.served |= kinds_in(content)
 
 
-@pytest.mark.parametrize("visit", in_tiers(seen_by_others()))
+@pytest.mark.long  # test_page_is_in_order_and_accessible opens each page as one person
+@pytest.mark.parametrize("visit", seen_by_others(), ids=str)
 def test_page_is_accessible_to_others(
     visit: Visit,
     exhibition: Exhibition,
