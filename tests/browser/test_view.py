@@ -1,6 +1,5 @@
 """The pages of `vocboard view` and `evaluate --report` in a real browser, from files."""
 
-import time
 from pathlib import Path
 
 import numpy as np
@@ -16,18 +15,14 @@ from vocboard.evaluator.editions import load, read
 from vocboard.evaluator.tasks.instance_segmentation import rle
 from vocboard.evaluator.viewing.page import view
 
-MAX_SECONDS_TO_OPEN = 2.0
-MAX_SECONDS_TO_WRITE = 10.0
-
 pytestmark = pytest.mark.browser
 
 
 @pytest.fixture(scope="module")
-def written(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, float]:
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     case, directory = golden("voc2007-real"), tmp_path_factory.mktemp("view") / "page"
-    started = time.process_time()
     view(case.ground_truth, directory, load("VOC2007"), results=case.results)
-    return directory, time.process_time() - started
+    return directory
 
 
 def opened(browser: Browser, directory: Path, width: int = 1300) -> tuple[Page, list[str]]:
@@ -41,19 +36,10 @@ def opened(browser: Browser, directory: Path, width: int = 1300) -> tuple[Page, 
     return page, errors
 
 
-def test_real_detections_are_written_and_opened_in_time(browser: Browser, written: tuple[Path, float]) -> None:
-    directory, seconds = written
-    assert seconds < MAX_SECONDS_TO_WRITE
-    durations = []
-    for _ in range(3):
-        page, errors = opened(browser, directory)
-        durations.append(page.evaluate("performance.now()") / 1000)  # since the page was asked for
-        assert errors == []
-        assert "52,404 detections" in page.inner_text("#summary")
-        page.context.close()
-        if durations[-1] < MAX_SECONDS_TO_OPEN:  # a busy machine may be slow once
-            break
-    assert min(durations) < MAX_SECONDS_TO_OPEN
+def test_real_detections_are_opened(browser: Browser, written: Path) -> None:
+    page, errors = opened(browser, written)
+    assert errors == []
+    assert "52,404 detections" in page.inner_text("#summary")
 
 
 def test_long_names_of_images_have_a_line_of_their_own(browser: Browser, tmp_path: Path) -> None:
@@ -71,8 +57,8 @@ def test_long_names_of_images_have_a_line_of_their_own(browser: Browser, tmp_pat
         page.context.close()
 
 
-def test_browsing_by_keyboard_kind_and_confidence(browser: Browser, written: tuple[Path, float]) -> None:
-    page, errors = opened(browser, written[0])
+def test_browsing_by_keyboard_kind_and_confidence(browser: Browser, written: Path) -> None:
+    page, errors = opened(browser, written)
     first = page.inner_text("#name")
     page.keyboard.press("ArrowRight")
     assert page.inner_text("#name") != first
@@ -94,8 +80,8 @@ def test_browsing_by_keyboard_kind_and_confidence(browser: Browser, written: tup
     assert errors == []
 
 
-def test_results_of_every_task_can_be_browsed(browser: Browser, written: tuple[Path, float]) -> None:
-    page, errors = opened(browser, written[0])
+def test_results_of_every_task_can_be_browsed(browser: Browser, written: Path) -> None:
+    page, errors = opened(browser, written)
     expected = {"comp2": ("positive", "12,134 confidences"), "comp8": ("correct", "parts")}
     for key, (kind, count) in expected.items():
         page.select_option("#competition", key)
@@ -129,9 +115,9 @@ def test_regions_are_drawn_from_their_runs(browser: Browser, tmp_path: Path) -> 
 
 
 def test_the_picture_is_zoomed_and_its_boxes_chosen_by_keyboard_and_keys_of_one_character_can_be_turned_off(
-    browser: Browser, written: tuple[Path, float]
+    browser: Browser, written: Path
 ) -> None:
-    page, errors = opened(browser, written[0])
+    page, errors = opened(browser, written)
     whole = page.get_attribute("#picture", "viewBox")
     page.keyboard.press("+")
     assert page.get_attribute("#picture", "viewBox") != whole
@@ -166,8 +152,8 @@ def test_the_picture_is_zoomed_and_its_boxes_chosen_by_keyboard_and_keys_of_one_
     assert errors == []
 
 
-def test_keys_that_scroll_browse_only_in_the_list(browser: Browser, written: tuple[Path, float]) -> None:
-    page, errors = opened(browser, written[0], 390)
+def test_keys_that_scroll_browse_only_in_the_list(browser: Browser, written: Path) -> None:
+    page, errors = opened(browser, written, 390)
     first = page.inner_text("#name")
     page.keyboard.press("End")
     page.wait_for_function("scrollY > 0")  # the page is longer than the screen, and scrolls as usual
@@ -187,10 +173,8 @@ def contrasts() -> set[int]:
 
 
 @pytest.mark.parametrize("width", [390, 1300])
-def test_the_page_fits_and_is_accessible(
-    browser: Browser, written: tuple[Path, float], width: int, contrasts: set[int]
-) -> None:
-    page, errors = opened(browser, written[0], width)
+def test_the_page_fits_and_is_accessible(browser: Browser, written: Path, width: int, contrasts: set[int]) -> None:
+    page, errors = opened(browser, written, width)
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
