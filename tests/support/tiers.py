@@ -89,6 +89,8 @@ LONG = (
     "tests/benchmarks/test_abuse.py::test_others_are_scored_while_one_person_does_their_worst",
     # tests/app/accounts/test_signing_in.py
     "tests/benchmarks/test_abuse.py::test_people_sign_in_while_others_try_passwords",
+    # tests/app/api/test_documentation.py; test_accessibility.py opens the page
+    "tests/browser/test_api_documentation.py",
     "tests/browser/test_year.py::test_the_year_is_as_the_page_tells_it",  # each step: tests/browser/organisers
     "tests/deployment/test_extensions.py::test_its_own_tests_pass",  # its way from a file to the leaderboard
     # tests/deployment/test_wheel.py

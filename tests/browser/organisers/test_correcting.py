@@ -41,7 +41,8 @@ def mean_on(page: Page, url: str) -> str:
     return shown.splitlines()[0]
 
 
-@pytest.mark.parametrize("chosen", ["in a window", "dropped"])
+# test_a_rule_is_changed chooses a file in a window, too.
+@pytest.mark.parametrize("chosen", [pytest.param("in a window", marks=pytest.mark.long), "dropped"])
 def test_the_ground_truth_is_corrected(
     organising: Organising, year: Year, files: dict[str, Path], visitor: Page, chosen: str
 ) -> None:
