@@ -14,6 +14,7 @@ LONG = (
     "app/test_detail_levels.py",
     "evaluator/examples",
     "hostile/test_folder.py",
+    "test_filled_migrations.py",
     "test_migrations.py",
     "worker",
 )
