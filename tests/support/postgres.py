@@ -58,7 +58,8 @@ class PostgresServer:
     def create_database(self, *, template: str | None = None) -> URL:
         """Make a database, empty or a copy of `template` (which nobody may be connected to), and return its URL."""
         name = f"vocboard_test_{secrets.token_hex(6)}"
-        statement = sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(
+        # By default, every page would be written to the log, too, which takes four times as long.
+        statement = sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY file_copy").format(
             sql.Identifier(name), sql.Identifier(template or "template0")
         )
         self.execute(statement)
