@@ -139,12 +139,14 @@ class CheckedUpload:
     Attributes:
         report: of the validation.
         edition: that it was checked against.
+        phase_key: of the phase that it is for.
         identical: why the archive needs a confirmation, if the user has submitted it to the phase before.
         limit: the quota that is used up, if there is any; None as well for archives that are refused anyway.
     """
 
     report: Report
     edition: Edition
+    phase_key: str
     identical: IdenticalArchiveError | None = None
     limit: LimitedError | None = None
 
@@ -218,7 +220,7 @@ class Intake:
                 async with removed_at_end(columns):
                     report = await self._validate(progress, target, archive, columns)
                 sha256 = archive.sha256
-        checked = CheckedUpload(report, edition_of_phase(target.challenge, target.phase))
+        checked = CheckedUpload(report, edition_of_phase(target.challenge, target.phase), target.phase.key)
         if report.refuses:
             return checked
         return await to_thread.run_sync(self._foreseen, checked, user, destination, target, sha256)

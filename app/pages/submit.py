@@ -1,7 +1,7 @@
 """The submit page, and its streaming upload."""
 
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import Annotated, Any
@@ -159,7 +159,8 @@ class SubmitPage:
             )
             left = quotas(session, user=user, challenge=challenge, phase=phase, now=at)
             extras = extra_quotas_of(session, phase, user, at=at)
-            obstacle = self._obstacle(session, challenge, phase)
+            # What was checked began in time, even if the phase has closed or its terms have changed since.
+            obstacle = None if checked else self._obstacle(session, challenge, phase)
             previous = previous_answers(session, user=user, challenge=challenge)
             limit = error if isinstance(error, LimitedError) else None
             if not (error or checked or obstacle or target.is_rehearsal) and self._accepts(phase, at):
@@ -198,7 +199,7 @@ class SubmitPage:
             obstacle=obstacle,
             takes_part=isinstance(obstacle, terms.TermsNotAcceptedError)
             or (obstacle is not None and phase.rules.admission is Admission.REQUEST),
-            state_message="" if self._accepts(phase, at) else wording.CANNOT_SUBMIT[state],
+            state_message="" if checked or self._accepts(phase, at) else wording.CANNOT_SUBMIT[state],
             upload_limit=self._upload_limit,
             quotas=[
                 (list(dict.fromkeys(map(wording.task_title, group))), [(each.key, left[each.key]) for each in group])
@@ -304,4 +305,5 @@ async def check(page: Page, intake: IntakeDep, upload: uuid.UUID) -> Response:
         missing = classes_not_entered(report, found.edition)
         refused = InvalidArchiveError(report.problems, report.groups, not_entered=missing)
         return await to_thread.run_sync(partial(page.show, error=refused))
+    page.target = replace(page.target, phase_key=found.phase_key)  # another phase may have opened since
     return await to_thread.run_sync(partial(page.show, checked=Checked.of(found)))

@@ -41,6 +41,31 @@ def test_a_used_up_quota_says_when_the_next_is_allowed(embedded_site: Site, smal
     assert 'value="Mine"' in second.text
 
 
+@pytest.mark.parametrize("next_phase", [False, True])
+def test_an_upload_that_began_in_time_is_checked_after_the_deadline(embedded_site: Site, next_phase: bool) -> None:
+    with embedded_site.writing() as session:
+        organiser = make_organiser(session)
+        challenge = make_challenge(session, organiser=organiser, competitions=["comp1", "comp4"])
+        if next_phase:
+            rules = PhaseRules(competitions=("comp1",), opens_at=now() - timedelta(hours=1))
+            add_phase(session, challenge=challenge, user=organiser, key="next", title="Next", rules=rules)
+    archive = packed([("comp4_det_test_car.txt", b"000001 0.5 1 1 9 9\n")])
+    path = f"/challenges/{challenge.slug}/submit"
+    with signed_in(embedded_site) as client:
+        main = {"X-CSRF-Token": token_of(client.get(f"{path}?phase=main")), "Upload-Length": str(len(archive))}
+        created = client.post(f"/api/v1/uploads?challenge={challenge.slug}&phase=main", headers=main)
+        part = {**main, "Upload-Offset": "0", "Content-Type": "application/offset+octet-stream"}
+        assert client.patch(created.headers["Location"], content=archive, headers=part).status_code == 204
+        with embedded_site.writing() as session:
+            main_phase(session, challenge.id).closes_at = now()
+        checked = client.post(f"{path}/check?upload={created.json()['id']}", headers={**main, **from_here(client)})
+    assert checked.status_code == 200, checked.text
+    form = html.fromstring(checked.text)
+    assert form.xpath("//*[@data-checked]//strong"), "what the script puts into the form"
+    assert form.xpath("//*[@data-declarations]//legend[text()='Images from flickr']")
+    assert form.xpath("//*[@data-question='submit_incomplete']")
+
+
 def test_the_image_sets_to_validate_with_are_those_of_the_chosen_phase(embedded_site: Site) -> None:
     with embedded_site.writing() as session:
         organiser = make_organiser(session)
