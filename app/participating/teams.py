@@ -81,7 +81,9 @@ def create(session: Session, *, challenge: Challenge, user: User, name: str) -> 
     require_none_banned(session, challenge_id=challenge.id, user=user, people=people)
     if team.name:
         raise ConflictError(f"You are in the team “{team.name}” already. Leave it first.")
-    team.name = _checked_name(session, team, name)
+    found = _checked_name(session, team, name)
+    freezing.freeze_due(session, challenge)
+    team.name = found
     audit.record(session, actor=user, action="team.create", subject=team, details={"team": team.name})
     return team
 

@@ -16,7 +16,7 @@ from tests.support import factories
 from tests.support.clock import Clock
 from tests.support.factories import ban, make_challenge, make_organiser, make_user
 from tests.support.jobs import process
-from tests.support.phases import show_board
+from tests.support.phases import complete, show_board
 from tests.support.scored import make_published
 from tests.support.site import Site
 from vocboard.app.accounts.models import User
@@ -28,7 +28,7 @@ from vocboard.app.leaderboards.board import Board, Part
 from vocboard.app.leaderboards.models import FrozenLeaderboard
 from vocboard.app.organising import moderation
 from vocboard.app.organising.bans import Results
-from vocboard.app.participating import publishing
+from vocboard.app.participating import publishing, teams
 from vocboard.app.participating import withdrawing as submissions
 from vocboard.app.settings import Settings
 from vocboard.app.submissions.models import State, Submission
@@ -65,6 +65,9 @@ class World:
     def unpublish(self, session: Session, number: int) -> None:
         publishing.unpublish(session, submission_id=self.ids[number], user=self.people[number])
 
+    def found_team(self, session: Session, number: int) -> None:
+        teams.create(session, challenge=complete(session, self.challenge.id), user=self.people[number], name="The team")
+
     def withdraw(self, session: Session, number: int) -> None:
         submissions.withdraw(session, submission_id=self.ids[number], user=self.people[number])
 
@@ -100,13 +103,16 @@ def test_ranks_do_not_change_after_closing(database: Database, world: World, clo
     assert ranks(show(database, world, Part.LATER)) == [(1, "Method 3")]
 
 
+@pytest.mark.parametrize("change", [World.withdraw, World.found_team])
 def test_the_first_change_after_closing_comes_too_late_although_nobody_has_looked(
-    database: Database, world: World, clock: Clock
+    database: Database, world: World, clock: Clock, change: Callable[[World, Session, int], None]
 ) -> None:
     clock.advance(2 * DAY)
     with database.writing() as session:
-        world.withdraw(session, 1)
-    assert ranks(show(database, world)) == IN_ORDER
+        change(world, session, 1)
+    board = show(database, world)
+    assert ranks(board) == IN_ORDER
+    assert {row.team for row in board.rows} == {""}
 
 
 def test_other_decimals_after_closing_come_too_late_although_nobody_has_looked(
