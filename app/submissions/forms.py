@@ -15,6 +15,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session, joinedload
 
 from vocboard.app.accounts.models import User
+from vocboard.app.accounts.removal import DELETED_NAME
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.errors import InvalidInputError
 from vocboard.app.forms import FieldChecks, cleaned
@@ -334,7 +335,9 @@ def previous_names(session: Session, *, user: User, challenge: Challenge) -> Nam
     latest = _latest(session, user, challenge) or _latest(session, user)
     if latest is None:
         return Names(user.name, user.affiliation)
-    return Names(latest.contributors or user.name, latest.affiliation or user.affiliation)
+    # The person may have registered again.
+    contributors = "" if latest.contributors == DELETED_NAME else latest.contributors
+    return Names(contributors or user.name, latest.affiliation or user.affiliation)
 
 
 def _latest(session: Session, user: User, challenge: Challenge | None = None) -> Submission | None:

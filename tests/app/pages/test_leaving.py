@@ -44,6 +44,7 @@ from vocboard.app.messaging.models import OutgoingMail
 from vocboard.app.organising import moderation
 from vocboard.app.participating import admission, leaving, publishing, teams
 from vocboard.app.submissions import quota
+from vocboard.app.submissions.forms import previous_names
 from vocboard.app.submissions.models import Method, State, Submission
 from vocboard.app.teams.models import TeamMember, TeamRole
 from vocboard.app.teams.queries import members_of, teams_of
@@ -290,7 +291,9 @@ def test_deleting_the_account_gives_no_extra_quota(embedded_site: Site, by_reset
     with embedded_site.writing() as session:
         assert bans_of_people(session, user_ids=[world.id], challenge_id=world.challenge.id)
         assert session.scalar(select(func.count()).where(User.mailbox_hash.is_not(None))) == 0
-        publishing.unpublish(session, submission_id=world.ids[1], user=session.get_one(User, world.id))
+        again = session.get_one(User, world.id)
+        assert previous_names(session, user=again, challenge=world.challenge).contributors == "Z"
+        publishing.unpublish(session, submission_id=world.ids[1], user=again)
 
 
 def test_what_is_decided_about_an_address_outlives_an_account_that_has_not_confirmed_it(embedded_site: Site) -> None:
