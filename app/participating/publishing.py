@@ -286,13 +286,15 @@ def create_anonymous_link(session: Session, *, submission_id: uuid.UUID, user: U
 
     Raises:
         NotFoundError, ForbiddenError: it is not the user's own submission.
-        ConflictError: it is not scored, or is a rehearsal.
+        ConflictError: it is not scored, is a rehearsal, or not everyone may see the challenge.
     """
     submission = locked_own(session, submission_id, user, what="create an anonymous link to a submission")
     if submission.is_rehearsal:
         raise ConflictError("A rehearsal has no anonymous link: only the organisers see its result.")
     if submission.state != State.SCORED:
         raise ConflictError(f"Only a scored submission can have an anonymous link; this one is {submission.state}.")
+    if not submission.challenge.visibility.is_open:
+        raise ConflictError("Not everyone can see this challenge: an anonymous link would show nothing.")
     token = new_secret()
     submission.anonymous_token_hash = digest(token)
     audit.record(session, actor=user, action="submission.create_anonymous_link", subject=submission)

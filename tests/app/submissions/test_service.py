@@ -361,6 +361,8 @@ def test_an_anonymous_link_shows_nothing_of_a_draft(backend: Backend) -> None:
         session.execute(update(Challenge).where(Challenge.id == challenge.id).values(visibility=Visibility.DRAFT))
     with backend.database.reading() as session, pytest.raises(NotFoundError):
         queries.by_anonymous_token(session, token)
+    with pytest.raises(ConflictError, match="Not everyone can see this challenge"):
+        do(backend, publishing.create_anonymous_link, submission_id, owner)
 
 
 def test_lists_are_paged_with_the_latest_first(backend: Backend) -> None:
