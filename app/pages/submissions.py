@@ -192,8 +192,19 @@ def publish(page: UsersPage, chosen: ChosenCompetitions, replace: Annotated[bool
 
 
 @router.post("/submissions/{submission_id}/unpublish", dependencies=[Depends(protect_form)])
-def unpublish(page: UsersPage, user: SignedIn, chosen: ChosenCompetitions, reason: Reason = "") -> Response:
-    """Remove the result from the leaderboards: temporarily if it is the user's own, otherwise permanently."""
+def unpublish(
+    page: UsersPage,
+    user: SignedIn,
+    chosen: ChosenCompetitions,
+    reason: Reason = "",
+    hold_back: Annotated[bool, Form()] = False,
+) -> Response:
+    """Remove the result from the leaderboards: temporarily if it is the user's own, otherwise permanently.
+
+    Organisers' forms have `hold_back`: what they say holds for a result of their own, too.
+    """
+    if hold_back:
+        return page.act(moderation.hold_back, done="held-back", reason=reason)
     with page.database.reading() as session:
         is_own = queries.is_own(session, queries.get_for(session, page.submission_id, user), user)
     change = partial(moderation.unpublish, competitions=chosen)
@@ -399,7 +410,7 @@ def organisers_actions(submission: Submission, *, is_on_frozen_board: bool) -> l
     frozen = " Frozen leaderboards no longer show it, and say that they were corrected." if is_on_frozen_board else ""
     if submission.published_at is not None or is_on_frozen_board:
         text = "Its owner sees the reason and cannot publish it again until an organiser allows it." + frozen
-        found.append(Action("unpublish", "Unpublish", "plain", text, "optional"))
+        found.append(Action("unpublish", "Unpublish", "plain", text, "optional", fields={"hold_back": "true"}))
     if submission.held_back_at is not None and submission.state is not State.DISQUALIFIED:
         found.append(Action("allow-publishing", "Allow publishing", "plain"))
     if submission.state is State.DISQUALIFIED:

@@ -8,8 +8,11 @@ from sqlalchemy import select
 
 from tests.browser.gallery import Gallery
 from tests.support.browsing import from_here, send_form, signed_in, token_of
+from tests.support.factories import make_challenge, make_organiser
+from tests.support.scored import make_scored
 from tests.support.site import Site
 from vocboard.app.accounts.models import User
+from vocboard.app.database import now
 from vocboard.app.submissions.models import State, Submission
 
 LIST = "/organise/voc2012/submissions"
@@ -129,6 +132,22 @@ def test_what_an_organiser_unpublishes_stays_so_as_the_message_says(gallery_site
             "Its owner cannot publish it again until an organiser allows it."
             in client.get(f"{path}?done=held-back").text
         )
+
+
+def test_organisers_hold_back_a_result_of_their_own_where_the_page_says_so(gallery_site: Site) -> None:
+    with gallery_site.writing() as session:
+        organiser = make_organiser(session)
+        challenge = make_challenge(session, organiser=organiser)
+        own, email = make_scored(session, challenge, organiser, "Own", published_at=now()).id, organiser.email
+    path = f"/submissions/{own}"
+    with signed_in(gallery_site, email) as client:
+        [form] = html.fromstring(client.get(path).text).xpath(f"//form[@action='{path}/unpublish'][.//textarea]")
+        fields = {**dict(form.form_values()), "reason": "A mistake"}
+        done = client.post(form.get("action"), data=fields, headers=from_here(client))
+    assert done.headers["location"] == f"{path}?done=held-back"
+    with gallery_site.writing() as session:
+        found = session.get_one(Submission, own)
+        assert (found.held_back_at is not None, found.moderation_reason) == (True, "A mistake")
 
 
 def test_a_reason_that_no_export_could_hold_is_refused(gallery_site: Site, gallery: Gallery) -> None:
