@@ -3,7 +3,7 @@ import { follow } from "./events.js";
 import { reloadWhenUnused } from "./forms-in-use.js";
 import { localise } from "./times.js";
 
-const FINAL = new Set(["scored", "failed", "withdrawn"]);
+const FINAL = new Set(["scored", "failed", "withdrawn", "disqualified"]);
 const panel = document.querySelector("[data-live]");
 
 async function refresh() {

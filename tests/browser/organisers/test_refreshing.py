@@ -86,7 +86,8 @@ def test_details_of_one_former_version_stay_open_alone(elsewhere: Site, page: Pa
     assert former.locator("details").evaluate_all("all => all.map((one) => one.open)") == [True, False]
 
 
-def test_a_result_that_arrives_does_not_empty_a_form(elsewhere: Site, page: Page) -> None:
+@pytest.mark.parametrize("end", [State.SCORED, State.DISQUALIFIED])
+def test_a_result_that_arrives_does_not_empty_a_form(elsewhere: Site, page: Page, end: State) -> None:
     with elsewhere.writing() as session:
         organiser = make_organiser(session)
         challenge = make_challenge(session, organiser=organiser, slug="small")
@@ -106,8 +107,9 @@ def test_a_result_that_arrives_does_not_empty_a_form(elsewhere: Site, page: Page
     reason = page.get_by_role("textbox", name="Reason")
     reason.fill("Trained on the test images")
     with elsewhere.writing() as session:
-        session.get_one(Submission, submission).state = State.SCORED
-    expect(page.locator("[data-live-steps]")).to_contain_text("Scored")
+        found = session.get_one(Submission, submission)
+        found.state, found.disqualified_at, found.moderation_reason = end, now(), "A reason"
+    expect(page.locator("[data-live-steps]")).to_contain_text(end.capitalize())
     with pytest.raises(PlaywrightTimeoutError), page.expect_navigation(timeout=2 * RELOADS_EVERY_MS):
         page.clock.run_for(2 * RELOADS_EVERY_MS)
     expect(reason).to_have_value("Trained on the test images")
