@@ -10,7 +10,6 @@ from datetime import datetime
 from vocboard.app.accounts.models import User
 from vocboard.app.accounts.registration import require_confirmed
 from vocboard.app.challenges import service as challenges
-from vocboard.app.challenges.bans import require_not_banned
 from vocboard.app.challenges.ground_truth import current_image_sets
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.challenges.phases import Phase
@@ -19,6 +18,7 @@ from vocboard.app.errors import IncompleteEntryError, WarningsNotAcceptedError
 from vocboard.app.intake import submitting
 from vocboard.app.intake.report import Report
 from vocboard.app.submissions.quota import check_any_quota_left
+from vocboard.app.teams.queries import people_with, require_none_banned
 from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.image_sets import ImageSets
 from vocboard.evaluator.problems import Share
@@ -58,15 +58,16 @@ def find_target(database: Database, destination: Destination, user: User, *, at:
 
     Raises:
         NotFoundError: the user can see no such challenge, or it has no such phase.
-        ForbiddenError: the email address is not confirmed, the registration is not approved, or the user is banned
-            from the challenge or not admitted to the phase.
+        ForbiddenError: the email address is not confirmed, the registration is not approved, or the user is not
+            admitted to the phase; or the user or a member of the user's team is banned from the challenge.
         ConflictError: the phase does not accept submissions.
         LimitedError: the quota is used up.
     """
     with database.reading() as session:
         challenge = challenges.get_visible(session, destination.slug, user)
         require_confirmed(user)
-        require_not_banned(session, user_id=user.id, challenge_id=challenge.id)
+        people = people_with(session, challenge.id, user)
+        require_none_banned(session, challenge_id=challenge.id, user=user, people=people)
         phase = submitting.check_may_submit(
             session,
             user=user,

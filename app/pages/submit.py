@@ -16,7 +16,6 @@ from vocboard.app.accounts.models import User
 from vocboard.app.accounts.registration import require_confirmed
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges import terms
-from vocboard.app.challenges.bans import require_not_banned
 from vocboard.app.challenges.models import Admission, Challenge
 from vocboard.app.challenges.phase_people import extra_quotas_of
 from vocboard.app.challenges.phases import Phase, PhaseState, current_phase, edition_of_phase, phase_named, phases_of
@@ -43,6 +42,7 @@ from vocboard.app.submissions.forms import declaration_labels, needed_by, previo
 from vocboard.app.submissions.idempotency import MAX_KEY_LENGTH, ReusedKeyError
 from vocboard.app.submissions.queries import IdenticalArchiveError
 from vocboard.app.submissions.quota import check_any_quota_left, counted_together, quotas
+from vocboard.app.teams.queries import people_with, require_none_banned
 from vocboard.app.web.csrf import ForgedRequestError, protect_form
 from vocboard.app.web.dependencies import IntakeDep, services_of
 from vocboard.app.web.identity import SignedIn
@@ -233,7 +233,8 @@ class SubmitPage:
         """What keeps this person, but perhaps not others, from submitting."""
         try:
             require_confirmed(self.user)
-            require_not_banned(session, user_id=self.user.id, challenge_id=challenge.id)
+            people = people_with(session, challenge.id, self.user)
+            require_none_banned(session, challenge_id=challenge.id, user=self.user, people=people)
             if not self.target.is_rehearsal:
                 check_admitted(session, challenge=challenge, phase=phase, user=self.user)
                 terms.require_accepted(session, challenge, self.user, at=now())

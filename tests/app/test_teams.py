@@ -366,6 +366,11 @@ def test_the_page_lets_a_member_remove_the_only_owner_who_is_banned(embedded_sit
         assert removal not in browser.get(page).text
         with embedded_site.writing() as session:
             ban(session, challenge, ada, organiser)
+        upload = {"X-CSRF-Token": token_of(browser.get(page)), "Upload-Length": "1"}
+        assert browser.post("/api/v1/uploads?challenge=open", headers=upload).status_code == 403
+        form = browser.get("/challenges/open/submit").text
+        assert "who is in your team, from this challenge" in form
+        assert 'name="archive"' not in form
         assert removal in browser.get(page).text
         assert send_form(browser, page, f"{page}/members/{ada.id}/remove").status_code == 303
         assert removal not in browser.get(page).text
