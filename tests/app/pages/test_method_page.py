@@ -288,3 +288,19 @@ def test_withdrawing_says_what_happens_and_it_does(scene: Scene) -> None:
         [row] = client.get(f"/api/v1/challenges/{slug}/leaderboards/comp1").json()["rows"]
     assert row["submission"] == str(scene.old)
     assert scene.page().status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("given", "untrue"), [({"is_rehearsal": True}, "quota back"), ({"has_archive": False}, "archive")]
+)
+def test_withdrawing_promises_nothing_of_what_is_not_there(
+    embedded_site: Site, given: dict[str, bool], untrue: str
+) -> None:
+    with embedded_site.writing() as session:
+        owner = make_organiser(session)
+        made = make_scored(session, make_challenge(session, organiser=owner), owner, "Mine", **given)
+        path, email = f"/submissions/{made.id}/withdraw", owner.email
+    with signed_in(embedded_site, email) as client:
+        [happens] = html.fromstring(client.get(path).text).xpath("//section[@aria-labelledby='consequences']")
+    assert "remains listed as withdrawn" in happens.text_content()
+    assert untrue not in happens.text_content()
