@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cache
 
 from sqlalchemy import and_, func, or_, select
 from sqlalchemy.orm import Session
@@ -130,8 +131,14 @@ class Use:
 
 def quotas(session: Session, *, user: User, challenge: Challenge, phase: Phase, now: datetime) -> Mapping[str, Quota]:
     """Return the quota of the person's team in each of the phase's competitions, by key."""
-    counted, allowed = _counted(session, user, challenge, phase, now)
-    return {key: _quota(counted[key], allowed, phase) for key in phase.competitions}
+    counted, allowed_at = _counted(session, user, challenge, phase, now)
+    allowed = allowed_at(now)
+
+    def quota(times: Sequence[datetime]) -> Quota:
+        is_used_up = len(times) >= allowed
+        return Quota(len(times), allowed, _again(phase.rules, times, allowed_at, now) if is_used_up else None)
+
+    return {key: quota(counted[key]) for key in phase.competitions}
 
 
 def check_quota(
@@ -145,7 +152,8 @@ def check_quota(
         LimitedError: the quota of any of them is used up, or would be exceeded by those that count together.
         ConflictError: the submission enters more of these than the whole quota.
     """
-    counted, allowed = _counted(session, user, challenge, phase, now)
+    counted, allowed_at = _counted(session, user, challenge, phase, now)
+    allowed = allowed_at(now)
     together, entered = _counted_together(challenge, phase), defaultdict[str, list[str]](list)
     for key in competitions:
         entered[together(key)].append(key)
@@ -154,9 +162,9 @@ def check_quota(
         if len(keys) > allowed:
             message = f"{', '.join(keys)} share a quota: {sentence(phase.rules, allowed)}. Submit them separately."
             raise ConflictError(message)
-        times, possible = counted[keys[0]], allowed - len(keys) + 1
-        if len(times) >= possible:
-            used_up |= dict.fromkeys(keys, allowed_again(phase.rules, times, possible))
+        times, others = counted[keys[0]], len(keys) - 1
+        if len(times) + others >= allowed:
+            used_up |= dict.fromkeys(keys, _again(phase.rules, times, allowed_at, now, others=others))
     if used_up:
         raise LimitedError(_used_up(used_up, allowed, phase), allowed_at=max(used_up.values()))
 
@@ -208,16 +216,20 @@ def _counted_together(challenge: Challenge, phase: Phase) -> Callable[[str], str
 
 def _counted(
     session: Session, user: User, challenge: Challenge, phase: Phase, now: datetime
-) -> tuple[defaultdict[str, list[datetime]], int]:
+) -> tuple[defaultdict[str, list[datetime]], Callable[[datetime], int]]:
     """Return what counts for a person's team, and how much may.
 
     Returns:
         The times of the submissions that count, newest first, by competition: a submission counts once for each
-        competition that it enters, there and in those that count together with it. How many submissions may count: the
-        phase's quota, and the largest extra quota of a member.
+        competition that it enters, there and in those that count together with it. How many submissions may count at an
+        instant: the phase's quota, and the largest extra quota of a member that has not ended by then.
     """
     people = people_together(session, phase.rules, challenge, user)
-    allowed = phase.rules.quota_count + largest_extra_quota(session, phase, people, at=now)
+
+    @cache
+    def allowed_at(at: datetime) -> int:
+        return phase.rules.quota_count + largest_extra_quota(session, phase, people, at=at)
+
     of_people = select(SubmissionPerson.submission_id).where(
         SubmissionPerson.user_id.in_([person.id for person in people])
     )
@@ -236,10 +248,14 @@ def _counted(
     together = _counted_together(challenge, phase)
     for competition, created_at in rows:
         groups[together(competition)].append(created_at)
-    return defaultdict(list, {key: groups[together(key)] for key in phase.competitions}), allowed
+    return defaultdict(list, {key: groups[together(key)] for key in phase.competitions}), allowed_at
 
 
-def _quota(counted: list[datetime], allowed: int, phase: Phase) -> Quota:
-    is_used_up = len(counted) >= allowed
-    allowed_at = allowed_again(phase.rules, counted, allowed) if is_used_up else None
-    return Quota(len(counted), allowed, allowed_at)
+def _again(
+    rules: PhaseRules, times: Sequence[datetime], allowed_at: Callable[[datetime], int], now: datetime, others: int = 0
+) -> datetime:
+    """Return when the next submission is allowed, if it enters so many others of those that count together."""
+    at, possible = now, None
+    while (later := max(allowed_at(at) - others, 1)) != possible:  # some extra quota has ended by then
+        at, possible = allowed_again(rules, times, later), later
+    return at

@@ -11,13 +11,13 @@ from sqlalchemy.orm import Session
 from tests.support.factories import WEEK, make_challenge, make_user
 from tests.support.scored import make_scored
 from vocboard.app.accounts.models import User
-from vocboard.app.challenges.models import Challenge
+from vocboard.app.challenges.models import Challenge, ExtraQuota
 from vocboard.app.challenges.phases import phases_of
 from vocboard.app.challenges.rules import PhaseRules
 from vocboard.app.database import Database, lock_for_transaction, now
 from vocboard.app.errors import ConflictError, LimitedError
 from vocboard.app.submissions import quota as rule
-from vocboard.app.submissions.quota import Use, check_quota, quota_uses, quotas, sentence
+from vocboard.app.submissions.quota import Quota, Use, check_quota, quota_uses, quotas, sentence
 
 
 @pytest.fixture
@@ -61,6 +61,23 @@ def test_the_period_is_in_its_largest_whole_unit(period: timedelta, expected: st
     assert sentence(rules) == f"2 submissions every {expected} in competitions with the same ground truth together"
     separate = rules.model_copy(update={"shared_quota": False})
     assert sentence(separate) == f"2 submissions per competition every {expected}"
+
+
+@pytest.mark.parametrize(("days", "after"), [(1, 0), (3, -5)])
+def test_extra_quota_that_ends_before_is_not_counted_on(database: Database, days: int, after: int) -> None:
+    at = now()
+    with database.writing() as session:
+        challenge, person = make_challenge(session, quota_count=1), make_user(session)
+        until = at + timedelta(days=days)
+        session.add(ExtraQuota(phase_id=challenge.main_phase.id, email=person.email, count=1, until=until, reason=""))
+        for ago in (5, 0):
+            make_scored(session, challenge, person, f"Of {ago} days", created_at=at - timedelta(days=ago))
+        [phase] = phases_of(challenge)
+        who: dict[str, Any] = {"user": person, "challenge": challenge, "phase": phase, "now": at}
+        assert quotas(session, **who)["comp1"] == Quota(2, 2, at + timedelta(days=after) + WEEK)
+        with pytest.raises(LimitedError) as refused:
+            check_quota(session, **who, competitions=["comp1"])
+        assert refused.value.allowed_at == at + timedelta(days=after) + WEEK
 
 
 MONDAY = datetime(2026, 3, 2, tzinfo=UTC)
