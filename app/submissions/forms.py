@@ -296,8 +296,8 @@ def _checked_value(checks: FieldChecks, declaration: Declaration, given: str | f
 
 
 def _shortened(name: str) -> str:
-    """Return a file name for the database: visible characters only, shortened at the start."""
-    return cleaned(name)[-MAX_ARCHIVE_NAME_LENGTH:]
+    """Return a file name for the database: visible characters only, shortened at the start; programs may send none."""
+    return cleaned(name).strip()[-MAX_ARCHIVE_NAME_LENGTH:] or "archive"
 
 
 _MAX_METHODS = 50  # names that are suggested

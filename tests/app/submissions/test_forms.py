@@ -112,10 +112,12 @@ def test_the_list_of_hashes_comes_back_as_it_was_given() -> None:
     assert read_listed_images("").packed is None
 
 
-def test_a_long_file_name_keeps_its_end() -> None:
-    form, _ = checked(SubmissionForm("Method", archive_name="x" * 300 + "\n.tar.gz"), edition=EDITION)
-    assert len(form.archive_name) == 255
-    assert form.archive_name.endswith("x.tar.gz")
+@pytest.mark.parametrize(
+    ("name", "kept"), [("x" * 300 + "\n.tar.gz", "x" * 248 + ".tar.gz"), ("", "archive"), (" \u200b", "archive")]
+)
+def test_a_long_file_name_keeps_its_end_and_there_is_always_one(name: str, kept: str) -> None:
+    form, _ = checked(SubmissionForm("Method", archive_name=name), edition=EDITION)
+    assert form.archive_name == kept
 
 
 OWN = [
