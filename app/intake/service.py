@@ -458,6 +458,8 @@ class Intake:
 
         earlier = await to_thread.run_sync(find)
         if earlier is None:
+            if opened.upload is not None:
+                await to_thread.run_sync(self.find, opened.upload.id, opened.sent.user)  # says what has become of it
             raise NotFoundError("The original request is too old or no longer available. Check your submissions.")
         return AcceptedSubmission(earlier, is_repeated=True)
 

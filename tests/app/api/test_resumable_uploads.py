@@ -190,17 +190,18 @@ def test_what_a_crash_leaves_beyond_the_offset_is_cut_off(embedded: Entrant) -> 
     assert embedded.submit(path).json()["archive"]["sha256"] == hashlib.sha256(RESULTS).hexdigest()
 
 
+@pytest.mark.parametrize("is_finished", [False, True])
 @pytest.mark.parametrize("how", ["removed", "shortened"])
-def test_an_upload_whose_file_is_lost_is_begun_again(embedded: Entrant, how: str) -> None:
+def test_an_upload_whose_file_is_lost_is_begun_again(embedded: Entrant, how: str, is_finished: bool) -> None:
     path = embedded.begun()
-    assert embedded.send(path, RESULTS[:HALF]).status_code == 204
+    assert embedded.send(path, RESULTS if is_finished else RESULTS[:HALF]).status_code == 204
     [file] = embedded.files()
     if how == "removed":
         file.unlink()
     else:
         os.truncate(file, HALF - 1)
     assert embedded.client.head(path).status_code == 404
-    answer = embedded.send(path, RESULTS[HALF:], HALF)
+    answer = embedded.submit(path) if is_finished else embedded.send(path, RESULTS[HALF:], HALF)
     assert (answer.status_code, answer.json()["detail"]) == (
         404,
         "The server has lost what was sent of this upload. Send the file again.",
