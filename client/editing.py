@@ -32,7 +32,7 @@ class Changes(TypedDict, total=False):
         description: description of the method.
         contributors, affiliation: of the authors.
         paper_url, code_url: links to paper and code, for all versions of the method.
-        note: private note, which only its owner sees.
+        note: private note, which only its owner and the team see.
         training_data: what the method was trained on.
         training_annotation: for segmentation methods: `segmentation_only` or `other_annotation`.
         flickr_images: whether the method was trained on images from flickr: `yes` or `no`.

@@ -36,7 +36,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--paper-url", metavar="URL", help="link to the paper, for all versions of the method")
     parser.add_argument("--code-url", metavar="URL", help="link to the code, for all versions of the method")
     parser.add_argument(
-        "--note", metavar="TEXT", help="private note, visible only to you; - reads it from standard input"
+        "--note", metavar="TEXT", help="private note, visible only to you and your team; - reads it from standard input"
     )
     parser.add_argument("--training-data", metavar="TEXT", help="what the method was trained on")
     add_declaration_arguments(parser)

@@ -245,7 +245,7 @@ class Changes(BaseModel):
     affiliation: str | None = Field(None, json_schema_extra={"maxLength": MAX_AFFILIATION_LENGTH})
     paper_url: str | None = Field(None, description="http(s) URL of the paper, for all versions of the method.")
     code_url: str | None = Field(None, description="http(s) URL of the code, for all versions of the method.")
-    note: str | None = Field(None, description="Private note, visible only to you.")
+    note: str | None = Field(None, description="Private note, visible only to you and your team.")
 
 
 class Publishing(Given):
