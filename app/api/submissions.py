@@ -152,7 +152,7 @@ async def create_submission(
 ) -> schemas.SubmissionDetails:
     """Upload results. They are checked immediately. A valid upload is queued; `Location` is the URL of the submission.
 
-    An upload that begins before the deadline counts even if it ends after it.
+    An upload that begins before the deadline counts if it is submitted at most an hour after it.
     """
     sent = SubmissionRequest(
         request,
