@@ -366,6 +366,7 @@ def test_the_page_lets_a_member_remove_the_only_owner_who_is_banned(embedded_sit
         assert removal not in browser.get(page).text
         with embedded_site.writing() as session:
             ban(session, challenge, ada, organiser)
+            complete(session, challenge.id).team_size = 1  # from then on
         upload = {"X-CSRF-Token": token_of(browser.get(page)), "Upload-Length": "1"}
         assert browser.post("/api/v1/uploads?challenge=open", headers=upload).status_code == 403
         form = browser.get("/challenges/open/submit").text
