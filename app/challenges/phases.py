@@ -21,6 +21,7 @@ from vocboard.evaluator.editions import Edition, for_image_set
 
 MAX_UPLOAD_DURATION = timedelta(hours=1)  # an upload that begins before a deadline must end within this time after it
 MAIN_PHASE_TITLE = "Main phase"  # unless the organisers rename it
+ARCHIVED = "This challenge is archived. Its leaderboards remain available."
 NO_GROUND_TRUTH = "You cannot submit yet: the ground truth is not ready."
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
@@ -222,7 +223,7 @@ def check_accepting(session: Session, challenge: Challenge, *, at: datetime, key
         case PhaseState.CLOSED:
             raise ConflictError(f"{subject} closed at {phase.rules.closes_at:%Y-%m-%d %H:%M} UTC.")
         case PhaseState.ARCHIVED:
-            raise ConflictError("This challenge is archived. Its leaderboards remain available.")
+            raise ConflictError(ARCHIVED)
         case PhaseState.NOT_READY:
             raise ConflictError(NO_GROUND_TRUTH)
     return phase
@@ -233,9 +234,11 @@ def check_can_be_scored(session: Session, challenge: Challenge, *, at: datetime,
 
     Raises:
         NotFoundError: there is no such phase.
-        ConflictError: it has no ground truth yet.
+        ConflictError: it has no ground truth yet, or the challenge is archived.
     """
     _, phase = _as_it_is(session, challenge, at, key)
+    if phase.is_archived:
+        raise ConflictError(ARCHIVED)
     if phase.scoring_id is None:
         raise ConflictError(NO_GROUND_TRUTH)
     return phase

@@ -227,7 +227,9 @@ class SubmitPage:
         )
 
     def _accepts(self, phase: Phase, at: datetime) -> bool:
-        return phase.scoring_id is not None if self.target.is_rehearsal else phase.state(at) is PhaseState.OPEN
+        if self.target.is_rehearsal:
+            return phase.scoring_id is not None and not phase.is_archived
+        return phase.state(at) is PhaseState.OPEN
 
     def _obstacle(self, session: Session, challenge: Challenge, phase: Phase) -> ForbiddenError | None:
         """What keeps this person, but perhaps not others, from submitting."""

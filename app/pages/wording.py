@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from vocboard.app.accounts.models import Role
 from vocboard.app.administering.people import AccountState
 from vocboard.app.challenges.models import Admission, Audience, Detail, FileKind, TruthState
-from vocboard.app.challenges.phases import NO_GROUND_TRUTH, PhaseState
+from vocboard.app.challenges.phases import ARCHIVED, NO_GROUND_TRUTH, PhaseState
 from vocboard.app.errors import InvalidInputError, ServiceError
 from vocboard.app.jobs.models import Kind as JobKind
 from vocboard.app.leaderboards.corrections import Cause, Removal
@@ -190,7 +190,7 @@ CANNOT_SUBMIT = {
     PhaseState.NOT_YET_OPEN: "You cannot submit yet.",
     PhaseState.NOT_READY: NO_GROUND_TRUTH,
     PhaseState.CLOSED: "Submissions have closed. The leaderboards remain available.",
-    PhaseState.ARCHIVED: "This challenge is archived. Its leaderboards remain available.",
+    PhaseState.ARCHIVED: ARCHIVED,
 }
 FIELD_LABELS = {
     "kind": "What it is",

@@ -6,6 +6,7 @@ from datetime import timedelta
 import httpx
 import pytest
 from lxml import html
+from sqlalchemy import update
 
 from tests.support.browsing import from_here, send_archive, send_form, signed_in, token_of
 from tests.support.factories import make_challenge, make_organiser, make_token, make_user
@@ -141,6 +142,17 @@ def test_closed_and_unready_challenges_offer_no_form(embedded_site: Site) -> Non
             assert text in page.text
             assert 'name="archive"' not in page.text
         assert client.get("/").text.count("The ground truth is not ready yet.") == 1
+
+
+def test_an_archived_challenge_offers_organisers_no_form_to_rehearse(embedded_site: Site) -> None:
+    with embedded_site.writing() as session:
+        organiser = make_organiser(session)
+        slug, email = make_challenge(session, organiser=organiser).slug, organiser.email
+        session.execute(update(Challenge).values(archived_at=now()))
+    with signed_in(embedded_site, email) as client:
+        page = client.get(f"/challenges/{slug}/submit?rehearsal=true").text
+    assert "This challenge is archived." in page
+    assert 'name="archive"' not in page
 
 
 def test_a_user_who_may_not_submit_yet_is_reported_before_filling_in_the_form(

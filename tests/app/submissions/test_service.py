@@ -127,6 +127,16 @@ def test_a_refused_upload_leaves_neither_row_nor_file(backend: Backend) -> None:
         assert session.scalar(select(func.count()).select_from(Method)) == 0
 
 
+@pytest.mark.parametrize("is_rehearsal", [False, True])
+def test_an_archived_challenge_takes_no_submission(backend: Backend, is_rehearsal: bool) -> None:
+    organiser = backend.user(role=Role.ORGANISER)
+    challenge = backend.challenge(organiser=organiser)
+    with backend.database.writing() as session:
+        complete(session, challenge.id).archived_at = now()
+    with pytest.raises(ConflictError, match="is archived"):
+        backend.submit(organiser, challenge, is_rehearsal=is_rehearsal)
+
+
 def test_an_upload_of_somebody_disabled_in_the_meantime_is_refused(backend: Backend) -> None:
     challenge, user = backend.challenge(), backend.user()
     with backend.database.writing() as session:
