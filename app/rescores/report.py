@@ -81,8 +81,8 @@ def compute(session: Session, rescore: Rescore, challenge: Challenge) -> dict[st
         rescore,
         and_(Evaluation.submission_id == Submission.id, rounds.is_result(rescore)),
     )
-    if rescore.submission_id is not None:
-        after = {**before, **after}
+    if rescore.submission_id is not None:  # the others keep theirs
+        after = {**{key: kept for key, kept in before.items() if key[0] != rescore.submission_id}, **after}
     version = session.get_one(GroundTruthVersion, rescore.ground_truth_version_id)
     old, keys = edition_of(challenge), competitions_scored_with(challenge, version.phase_id)
     new = old

@@ -207,14 +207,21 @@ def test_submissions_that_are_scored_in_the_meantime_are_included(backend: Backe
         assert queries.progress(session, rescore(backend, rescore_id)).total == 3
 
 
-def test_what_cannot_be_evaluated_is_reported_and_fails_when_applied(backend: Backend) -> None:
+@pytest.mark.parametrize("is_of_one", [False, True])
+def test_what_cannot_be_evaluated_is_reported_and_fails_when_applied(backend: Backend, is_of_one: bool) -> None:
     challenge = backend.challenge()
     lost, kept = submit_scored(backend, challenge, 2)
     damaged = backend.submission(lost)
     assert damaged.columns_sha256 is not None
     stored_path(backend.store, damaged.columns_sha256).write_bytes(b"damaged")
     stored_path(backend.store, damaged.archive_sha256).write_bytes(b"damaged")
-    rescore_id = start_rescore(backend, challenge, add_corrected_truth(backend, challenge))
+    if is_of_one:
+        with backend.database.writing() as session:
+            _, started = service.evaluate_again(session, submission_id=lost, user=administrator(backend))
+        assert started is not None
+        rescore_id = started.id
+    else:
+        rescore_id = start_rescore(backend, challenge, add_corrected_truth(backend, challenge))
     work(backend)
     report = rescore(backend, rescore_id).report
     assert [one["submission"] for one in report["failures"]] == [str(lost)]
