@@ -12,6 +12,7 @@ from vocboard.app.challenges.ground_truth import current_truth
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion
 from vocboard.app.challenges.phases import competitions_scored_with, phase_with_id
 from vocboard.app.database import now, server_time
+from vocboard.app.evaluations import diagnosis_tasks
 from vocboard.app.evaluations.models import Evaluation
 from vocboard.app.evaluations.scorings import make_current
 from vocboard.app.leaderboards import freezing
@@ -153,6 +154,7 @@ def _switch_one(session: Session, rescore: Rescore) -> None:
         .values(current_evaluation_id=evaluation.scalar_subquery())
         .execution_options(synchronize_session=False)
     )
+    diagnosis_tasks.add(session, Evaluation.submission_id == rescore.submission_id)
 
 
 def _give_up_lost(session: Session, rescore: Rescore) -> None:

@@ -36,6 +36,7 @@ from vocboard.app.challenges.models import Challenge, GroundTruthVersion, Scorin
 from vocboard.app.challenges.queries import challenge_with_phases
 from vocboard.app.database import now
 from vocboard.app.errors import ConfirmationRequiredError, ConflictError
+from vocboard.app.evaluations import diagnosis_tasks
 from vocboard.app.evaluations import service as evaluations
 from vocboard.app.evaluations.models import Evaluation
 from vocboard.app.leaderboards.board import Board
@@ -394,6 +395,8 @@ def test_one_submission_is_evaluated_again(backend: Backend) -> None:
     assert current.id != before
     assert (current.submission_id, current.scoring_id) == (chosen, rescore(backend, started.id).scoring_id)
     assert backend.submission(other).current_evaluation_id == untouched
+    with backend.database.reading() as session:
+        assert diagnosis_tasks.outcome(session, current.id) == (True, None)
     assert [one.method for one in board(backend, challenge).corrections] == ["Method 000"]
 
 
