@@ -12,7 +12,7 @@ from vocboard.app.challenges.models import Scoring
 from vocboard.app.database import now
 from vocboard.app.evaluations.models import CompetitionResult, Evaluation, SecretEvidence
 from vocboard.app.jobs import service as jobs
-from vocboard.app.jobs.models import Kind
+from vocboard.app.jobs.models import Job, Kind
 from vocboard.app.jobs.service import Claim
 from vocboard.app.leaderboards.models import OPEN, LeaderboardRevision, Rescore, SecretReplicates, StatisticsUpdate
 from vocboard.app.leaderboards.queries import revision_number
@@ -61,8 +61,12 @@ def finish(
 def remove_unneeded(session: Session) -> None:
     """Remove evidence and replicates that nothing needs any more; both can be had again from the archives.
 
-    These are of withdrawn submissions, and of evaluations that a re-score has replaced or not made count.
+    These are of withdrawn submissions, and of evaluations that a re-score has replaced or not made count. A frozen
+    leaderboard may show them, so they stay while statistics of their challenge are to be computed.
     """
+    is_awaited = exists().where(
+        Job.kind == Kind.STATISTICS, Job.key == Submission.challenge_id, Job.finished_at.is_(None)
+    )
     is_in_open_rescore = exists().where(
         Rescore.state.in_(OPEN),
         or_(Rescore.scoring_id == Scoring.id, Rescore.scoring_id == Scoring.begun_with_id),
@@ -75,6 +79,6 @@ def remove_unneeded(session: Session) -> None:
             .join(Evaluation, Evaluation.id == CompetitionResult.evaluation_id)
             .join(Scoring, Scoring.id == Evaluation.scoring_id)
             .join(Submission, Submission.id == Evaluation.submission_id)
-            .where(or_(Submission.state == State.WITHDRAWN, is_replaced))
+            .where(or_(Submission.state == State.WITHDRAWN, is_replaced), ~is_awaited)
         )
         session.execute(delete(table).where(table.result_id.in_(unneeded)).execution_options(synchronize_session=False))

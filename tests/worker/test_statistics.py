@@ -395,6 +395,32 @@ def test_frozen_statistics_stay_as_they_are(backend: Backend) -> None:
     assert (stored.id, stored.content) == content
 
 
+def test_a_sweep_leaves_what_frozen_statistics_are_being_computed_from(
+    backend: Backend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    challenge = backend.challenge(closes_at=now() + timedelta(hours=1))
+    ids = submit_scored(backend, challenge, 3)
+    with backend.database.writing() as session:
+        main_phase(session, challenge.id).closes_at = now()
+        session.flush()
+        freezing.freeze_phase(session, main_phase(session, challenge.id).id)
+    score_again(backend, challenge, ids)
+    compute = board_statistics.statistics_of
+
+    def swept(*given: Any, **named: Any) -> Any:
+        sweep(backend.database, backend.settings)
+        return compute(*given, **named)
+
+    monkeypatch.setattr(board_statistics, "statistics_of", swept)
+    update_all(backend)
+    found = shown(backend, challenge)
+    assert found.frozen_at is not None
+    assert (found.statistics.is_current, found.statistics.failure) == (True, None)
+    sweep(backend.database, backend.settings)
+    with backend.database.reading() as session:
+        assert session.scalars(select(SecretReplicates)).all() == []
+
+
 def test_without_the_switch_nothing_is_kept_and_nothing_shown(backend: Backend) -> None:
     challenge = backend.challenge(statistics=False)
     submit_scored(backend, challenge, 2)
@@ -412,6 +438,7 @@ def test_the_sweep_removes_evidence_of_withdrawn_submissions_and_of_replaced_eva
     score_again(backend, challenge, ids)
     update_all(backend)
     withdraw(backend, challenge, ids)
+    update_all(backend)
     sweep(backend.database, backend.settings)
     with backend.database.reading() as session:
         for table in (SecretEvidence, SecretReplicates):
