@@ -71,7 +71,7 @@ def remove_unneeded(session: Session) -> None:
         Rescore.state.in_(OPEN),
         or_(Rescore.scoring_id == Scoring.id, Rescore.scoring_id == Scoring.begun_with_id),
     )
-    is_replaced = (Submission.current_evaluation_id != Evaluation.id) & ~is_in_open_rescore
+    is_replaced = Submission.current_evaluation_id.is_distinct_from(Evaluation.id) & ~is_in_open_rescore
     for table in (SecretEvidence, SecretReplicates):
         unneeded = (
             select(table.result_id)

@@ -35,6 +35,7 @@ from vocboard.app.leaderboards.models import BoardStatistics, SecretReplicates, 
 from vocboard.app.leaderboards.shown_statistics import MEAN, differences
 from vocboard.app.leaderboards.statistics import Failure
 from vocboard.app.leaderboards.statistics_states import StatisticsState
+from vocboard.app.organising import moderation
 from vocboard.app.participating import publishing
 from vocboard.app.participating import withdrawing as service
 from vocboard.app.submissions.models import Submission
@@ -434,7 +435,11 @@ def test_without_the_switch_nothing_is_kept_and_nothing_shown(backend: Backend) 
 @pytest.mark.full
 def test_the_sweep_removes_evidence_of_withdrawn_submissions_and_of_replaced_evaluations(backend: Backend) -> None:
     challenge = backend.challenge()
-    ids = submit_scored(backend, challenge, 3)
+    ids = submit_scored(backend, challenge, 4)
+    update_all(backend)
+    with backend.database.writing() as session:
+        organiser = administrator(backend)
+        moderation.disqualify_quietly(session, submission_id=ids[3], user=organiser, reason="A copy.")
     score_again(backend, challenge, ids)
     update_all(backend)
     withdraw(backend, challenge, ids)
