@@ -17,6 +17,7 @@ from vocboard.app.database import Database
 from vocboard.app.jobs.heartbeats import GROUND_TRUTH, INTERVAL, Heartbeat
 from vocboard.app.settings import Settings
 from vocboard.app.storage.local_cache import LocalCache
+from vocboard.app.storage.local_files import StoreUnavailableError
 from vocboard.app.storage.moving_objects import MovingObjects
 from vocboard.app.storage.objects import Objects
 from vocboard.app.storage.sealed_files import BLOCK_BYTES, SealError, SealingStream, unseal
@@ -139,7 +140,11 @@ class GroundTruthFiles:
         if time.monotonic() < self._next:
             return
         self._next = time.monotonic() + INTERVAL.total_seconds()
-        _, missing = needed_and_missing(session, self._settings)
+        try:
+            _, missing = needed_and_missing(session, self._settings)
+        except StoreUnavailableError as error:
+            place = self._settings.store or self._settings.former_store
+            missing = [f"cannot read the ground truth in {place}: {error}"]
         if missing != self._missing:
             if missing:
                 _log.error("; ".join(missing))

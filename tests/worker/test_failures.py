@@ -135,6 +135,16 @@ def test_a_worker_that_can_read_all_ground_truth_reports_no_recovery(
     assert "read again" not in caplog.text
 
 
+def test_a_worker_that_looks_for_work_without_the_object_store_says_what_cannot_be_read(
+    backend: Backend, caplog: pytest.LogCaptureFixture
+) -> None:
+    away = {"store": "s3://bucket", "store_endpoint": "http://127.0.0.1:1", "store_region": "x", "store_key_id": "x"}
+    files = GroundTruthFiles(backend.database, backend.settings.model_copy(update=away))
+    with backend.database.reading_autocommit() as session:
+        files.check(session)
+    assert "cannot read the ground truth in s3://bucket: Could not connect" in caplog.text
+
+
 @pytest.mark.full
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux limits memory and forking")
 def test_evaluations_that_break_a_limit_fail_while_others_go_on(backend: Backend) -> None:
