@@ -93,7 +93,7 @@ def run(process: Process, claim: Claim) -> None:
     again: the submission fails and does not count against the quota.
 
     Raises:
-        OSError, SQLAlchemyError: files or the database are unavailable.
+        OSError, SQLAlchemyError: files (until the last attempt) or the database are unavailable.
         LostClaimError: it was withdrawn, or claimed by another worker.
     """
     with process.database.writing(durable=False) as session:
@@ -107,10 +107,9 @@ def run(process: Process, claim: Claim) -> None:
     except (SQLAlchemyError, LostClaimError):
         raise
     except OSError as error:
-        is_last = claim.attempt >= process.settings.evaluation_attempts  # another worker may have more space
-        if error.errno not in DISK_IS_FULL or not is_last:
+        if claim.attempt < process.settings.evaluation_attempts:  # another worker may have more space
             raise
-        fail(TOOK_TOO_MUCH_SPACE, error)
+        fail(TOOK_TOO_MUCH_SPACE if error.errno in DISK_IS_FULL else WENT_WRONG, error)
     except SoftTimeLimitExceeded as error:
         fail(TOOK_TOO_LONG, error)
     except MemoryError as error:

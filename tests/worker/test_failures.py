@@ -108,6 +108,21 @@ def test_a_challenge_without_a_scoring_fails_the_submission(backend: Backend, su
     expect_failure(backend.submission(submission_id), WENT_WRONG)
 
 
+def test_a_lost_archive_fails_the_submission_at_the_last_attempt_and_the_reason_says_so(
+    backend: Backend, submission_id: uuid.UUID
+) -> None:
+    lost = backend.submission(submission_id)
+    for sha256 in {lost.archive_sha256, lost.columns_sha256} - {None}:
+        stored_path(backend.store, str(sha256)).unlink()
+    for _ in range(backend.settings.evaluation_attempts - 1):
+        with pytest.raises(FileNotFoundError):
+            evaluate(backend)
+        let_leases_end(backend.database)
+    assert evaluate(backend)
+    expect_failure(backend.submission(submission_id), WENT_WRONG)
+    assert "FileNotFoundError" in (backend.submission(submission_id).failure_detail or "")
+
+
 def test_a_disk_that_is_away_leaves_the_submission_to_a_later_attempt(
     backend: Backend, submission_id: uuid.UUID, caplog: pytest.LogCaptureFixture
 ) -> None:
