@@ -13,6 +13,8 @@ from typing import NoReturn
 
 from vocboard.app.storage.local_files import READABLE_BY_GROUP, reporting_unavailable
 
+_OF_ROOT = "lost+found"  # in a directory that is a file system of its own: only root can read it
+
 
 class DirectoryObjects:
     """`Objects` in a directory; see there for its methods."""
@@ -91,7 +93,8 @@ class DirectoryObjects:
         with reporting_unavailable(self._directory):
             self._directory.stat()
             start = self.path(folder)
-            for parent, _, files in os.walk(start, onerror=_fail, followlinks=True) if start.exists() else ():
+            for parent, folders, files in os.walk(start, onerror=_fail, followlinks=True) if start.exists() else ():
+                folders[:] = [name for name in folders if name != _OF_ROOT]
                 inside = os.path.relpath(parent, self._directory)
                 yield from files if inside == os.curdir else (f"{inside}/{file}" for file in files)
 

@@ -10,6 +10,7 @@ import pytest
 
 from tests.support.archives import stored_path
 from vocboard.app.storage.archives import SET_ASIDE_FOR, ArchiveStore
+from vocboard.app.storage.directory_objects import DirectoryObjects
 from vocboard.app.storage.local_files import ABANDONED_AFTER
 
 CONTENT = b"results" * 1000
@@ -46,6 +47,12 @@ def test_the_beginning_of_a_hash_is_a_folder_and_workers_of_the_same_group_may_r
 
 def test_without_its_directory_it_cannot_be_written(tmp_path: Path) -> None:
     assert not ArchiveStore(tmp_path / "missing").can_write()
+
+
+def test_what_the_system_keeps_in_the_root_of_a_disk_is_not_read(tmp_path: Path) -> None:
+    (tmp_path / "lost+found").mkdir(mode=0o700)  # of root, so that reading it is an error
+    (tmp_path / "lost+found" / "#12").touch()
+    assert list(DirectoryObjects(tmp_path).names()) == []
 
 
 def test_a_power_failure_loses_no_upload_but_may_lose_what_was_read_from_it(
