@@ -102,14 +102,15 @@ def work_next(process: Process) -> bool:
         _renewing(process.database, claim, lease=settings.lease),
     ):
         try:
-            if kind.give_up is not None and claim.attempt > settings.evaluation_attempts:
-                _log.error("%s of %s: given up after %d attempts", claim.kind, claim.key, claim.attempt - 1)
-                kind.give_up(process, claim)
-            else:
-                kind.run(process, claim)
-        except MoreUrgentError:
-            with process.database.writing() as session:
-                jobs.release(session, claim)
+            try:
+                if kind.give_up is not None and claim.attempt > settings.evaluation_attempts:
+                    _log.error("%s of %s: given up after %d attempts", claim.kind, claim.key, claim.attempt - 1)
+                    kind.give_up(process, claim)
+                else:
+                    kind.run(process, claim)
+            except MoreUrgentError:
+                with process.database.writing() as session:
+                    jobs.release(session, claim)
         except LostClaimError:
             _log.info("%s of %s: cancelled or claimed by another worker; nothing is stored", claim.kind, claim.key)
     return True

@@ -21,12 +21,15 @@ from tests.support.services import REAL
 from vocboard.app.challenges.queries import lock_challenge
 from vocboard.app.evaluations import queries as evaluations
 from vocboard.app.evaluations.scorings import make_current, start_scoring
+from vocboard.app.jobs import service as jobs
 from vocboard.app.jobs.models import Kind
+from vocboard.app.jobs.service import Claim
 from vocboard.app.submissions.models import State, Submission
 from vocboard.evaluator import VERSION
 from vocboard.worker import evaluation, work
 from vocboard.worker.evaluation import TOOK_TOO_LONG, TOOK_TOO_MUCH_MEMORY, TOOK_TOO_MUCH_SPACE, WENT_WRONG
 from vocboard.worker.ground_truth_files import GroundTruthFiles
+from vocboard.worker.process import MoreUrgentError, Process
 
 MEBIBYTE = 1024 * 1024
 
@@ -284,3 +287,17 @@ def test_a_task_evaluates_until_none_waits_or_its_turn_is_over(
     work.work(process(backend.database, backend.store, backend.settings, Kind.EVALUATION))
     states = [backend.submission(submission).state for submission in submissions]
     assert states == [State.SCORED] * scored + [State.QUEUED] * (3 - scored)
+
+
+def test_what_gives_way_after_another_worker_has_claimed_it_is_no_error(
+    backend: Backend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def give_way(process: Process, claim: Claim) -> None:
+        with process.database.writing() as session:
+            jobs.cancel(session, claim.kind, [claim.key])
+        raise MoreUrgentError
+
+    monkeypatch.setitem(work.WORK, Kind.SEQUENCES, work.Work(give_way))  # type: ignore[arg-type]  # a dict
+    with backend.database.writing() as session:
+        jobs.add(session, Kind.SEQUENCES, uuid.uuid4())
+    assert work.work_next(process(backend.database, backend.store, backend.settings, Kind.SEQUENCES))
