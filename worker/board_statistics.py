@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 
 from vocboard.app.challenges import queries as challenge_queries
 from vocboard.app.challenges.phases import Phase, phases_of
-from vocboard.app.database import now
+from vocboard.app.database import now, server_time
 from vocboard.app.jobs import service as jobs
 from vocboard.app.jobs.service import Claim
 from vocboard.app.leaderboards import statistics as boards
@@ -237,6 +237,7 @@ def _store(session: Session, challenge_id: uuid.UUID, board: _Board, computed: C
         return
     stored = BoardStatistics(
         id=uuid.uuid4(),
+        created_at=server_time(session),  # which is compared with when organisers last asked
         challenge_id=challenge_id,
         phase_id=board.phase.id,
         competition=board.basis.competition.key,

@@ -13,7 +13,7 @@ from sqlalchemy import ColumnElement, and_, delete, func, select, update
 from sqlalchemy.orm import Session
 
 from vocboard.app.challenges.models import Challenge
-from vocboard.app.database import insert_into, now
+from vocboard.app.database import insert_into, server_time
 from vocboard.app.evaluations.models import Evaluation
 from vocboard.app.jobs import service as jobs
 from vocboard.app.jobs.models import Kind
@@ -139,7 +139,7 @@ def next_due(session: Session, challenge_id: uuid.UUID) -> Due | None:
 def store(session: Session, due: Due, content: Mapping[str, Any]) -> None:
     """Store what was computed; it is not computed again until something changes, or has changed meanwhile."""
     as_marked = (getattr(SubmissionSequence, name) == value for name, value in due.state._asdict().items())
-    values = {"is_due": False, "computed_at": now(), "content": content}
+    values = {"is_due": False, "computed_at": server_time(session), "content": content}
     session.execute(update(SubmissionSequence).where(_is(due.entrant), *as_marked).values(**values))
 
 

@@ -13,7 +13,7 @@ from vocboard.app.accounts.models import User
 from vocboard.app.audit import service as audit
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.challenges.phases import Phase, lock_to_change, phases_of
-from vocboard.app.database import now
+from vocboard.app.database import server_time
 from vocboard.app.errors import ConflictError
 from vocboard.app.evaluations import diagnosis_tasks
 from vocboard.app.jobs import service as jobs
@@ -74,7 +74,7 @@ def request_computation(session: Session, *, challenge: Challenge, user: User) -
         raise ConflictError(
             "This challenge shows scores and ranks only. To have statistics, change it under “How certain scores are”."
         )
-    challenge.statistics_requested_at = now()
+    challenge.statistics_requested_at = server_time(session)
     jobs.announce(session, Kind.STATISTICS)  # which workers add when they look for work
     diagnosis_tasks.retry_failed(session, challenge.id)
     audit.record(session, actor=user, action="challenge.request_statistics", subject=challenge)

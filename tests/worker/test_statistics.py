@@ -22,6 +22,7 @@ from tests.support.golden import golden, golden_truth
 from tests.support.jobs import claim_next, evaluate_next, sweep, update_next
 from tests.support.phases import complete, main_phase, show_board
 from tests.support.rescoring import add_corrected_truth, administrator, apply, start_rescore, submit_scored, work
+from tests.support.services import REAL
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Challenge, Detail
 from vocboard.app.database import now
@@ -501,6 +502,30 @@ def test_a_failure_concerns_one_leaderboard_and_is_tried_again_when_an_organiser
     request_again(backend, challenge)
     update_all(backend)
     assert states(backend, challenge)["comp1"] == (StatisticsState.SHOWN, None)
+
+
+@pytest.mark.services
+@pytest.mark.full  # SQLite has no clock of its own
+@pytest.mark.parametrize("set_up", [REAL], indirect=True)
+def test_what_an_organiser_asks_for_is_tried_once_although_the_clocks_of_machines_differ(
+    backend: Backend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    challenge, calls = backend.challenge(), []
+    submit_scored(backend, challenge, 2)
+
+    def failing(*given: Any) -> Any:
+        calls.append(given)
+        raise RuntimeError
+
+    monkeypatch.setattr(replicates, "compute", failing)
+    update_all(backend)
+    with monkeypatch.context() as patched:
+        patched.setattr(statistics_states, "now", lambda: now() + timedelta(minutes=6), raising=False)
+        request_again(backend, challenge)
+    sweep(backend.database, backend.settings)
+    for _ in range(5):
+        update_next(backend.database, backend.store, backend.settings)
+    assert len(calls) == 2
 
 
 def test_what_stops_workers_again_and_again_is_given_up_and_says_so(backend: Backend) -> None:
