@@ -39,7 +39,7 @@ def add_jobs(session: Session) -> None:
 def next_of(session: Session, claim: Claim) -> tuple[Webhook, WebhookDelivery] | None:
     """Return the next delivery of the webhook of a job; without one, the job is finished.
 
-    What is too old, or of a webhook that is off or whose person is disabled, is given up.
+    What is too old and was tried, or of a webhook that is off or whose person is disabled, is given up.
 
     Raises:
         LostClaimError: the claim has been lost.
@@ -49,7 +49,8 @@ def next_of(session: Session, claim: Claim) -> tuple[Webhook, WebhookDelivery] |
     ).one_or_none()
     if row is not None:
         webhook = row.Webhook
-        too_old = and_(_of(webhook.id), WebhookDelivery.created_at <= now() - LIFETIME)
+        was_tried = WebhookDelivery.attempts > 0  # else no worker has run
+        too_old = and_(_of(webhook.id), was_tried, WebhookDelivery.created_at <= now() - LIFETIME)
         if session.scalar(select(WebhookDelivery.id).where(too_old).limit(1)) is not None:
             webhook.off_because = webhook.off_because or Off.SILENT
         if row.disabled_at is not None:

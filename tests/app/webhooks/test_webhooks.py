@@ -200,7 +200,12 @@ def test_webhooks_are_switched_off_and_on(
     assert state() is Off.SILENT
     receiver.answers = {}
     test()
+    receiver.got.clear()
     announce("Six")
+    clock.advance(delivering.LIFETIME)  # without a worker
+    work(worker, clock)
+    assert (state(), len(receiver.got)) == (None, 1)
+    announce("Seven")
     worker.settings = settings.model_copy(update={"webhook_key": type(settings.webhook_key)("another" * 6)})
     work(worker, clock)
     assert state() is Off.KEY
