@@ -81,12 +81,13 @@ def record(session: Session, claim: Claim, delivery: WebhookDelivery, answer: An
         session.execute(update(Webhook).where(Webhook.id == claim.key).values(off_because=None))
     if answer.status == GONE:
         switch_off(session, claim.key, Off.GONE)
-    if answer.is_success or answer.status == GONE:
-        jobs.finish(session, claim)
-        if session.scalar(select(WebhookDelivery.id).where(_of(claim.key)).limit(1)) is not None:
-            jobs.add(session, Kind.WEBHOOK, claim.key, owner=claim.owner)
-    else:
+    waits = session.scalar(select(WebhookDelivery.id).where(_of(claim.key)).limit(1)) is not None
+    if waits and not answer.is_success:
         jobs.retry(session, claim, after=retry_after(claim.attempt), failure="webhook")
+        return
+    jobs.finish(session, claim)
+    if waits:
+        jobs.add(session, Kind.WEBHOOK, claim.key, owner=claim.owner)
 
 
 def switch_off(session: Session, webhook_id: uuid.UUID, why: Off) -> None:

@@ -169,6 +169,11 @@ def test_webhooks_are_switched_off_and_on(
         with database.reading() as session:
             return session.get_one(WebhookDelivery, tested.id)
 
+    receiver.answers = {"/hook": 500}
+    assert test().status == 500
+    with database.reading() as session:
+        assert not service.next_attempts(session, [webhook]), "nothing waits after a test that has failed"
+    receiver.got.clear()
     receiver.answers = {"/hook": 410}
     announce("One")
     announce("Two")
