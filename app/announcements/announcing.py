@@ -21,7 +21,7 @@ MAX_TITLE_LENGTH, MAX_TEXT_LENGTH = 200, 20_000
 
 
 def announce(session: Session, *, challenge: Challenge, user: User, title: str, text: str, email: bool) -> Announcement:
-    """Announce something. The same once more, as by a second click, adds and sends nothing.
+    """Announce something. The same once more, as by a second click, adds and sends nothing, unless it is now emailed.
 
     Args:
         challenge: from `get_organised`.
@@ -37,7 +37,7 @@ def announce(session: Session, *, challenge: Challenge, user: User, title: str, 
     if email and challenge.visibility is Visibility.DRAFT:
         raise InvalidInputError({"email": "Only organisers can see this challenge: it is a draft."})
     last = next(iter(queries.latest_announcements(session, challenge, limit=1)), None)
-    if last is not None and (last.title, last.text) == (title, text):
+    if last is not None and (last.title, last.text) == (title, text) and last.by_email >= email:
         return last
     instant = now()
     announcement = Announcement(

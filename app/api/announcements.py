@@ -88,7 +88,10 @@ def list_announcements(database: DatabaseDep, viewer: Viewer, slug: str, paging:
 
 @router.post("/challenges/{slug}/announcements", status_code=201, responses=SENDING)
 def announce(organised: OrganisedByToken, given: NewAnnouncement) -> Announcement:
-    """Announce something. The same once more, if nothing else was announced since, adds and sends nothing."""
+    """Announce something.
+
+    The same once more, if nothing else was announced since, adds and sends nothing, unless only the second has `email`.
+    """
     announcement = organised.change(announcing.announce, **given.model_dump())
     return Announcement.model_validate(announcement)
 

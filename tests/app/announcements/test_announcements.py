@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 from lxml import etree, html
-from sqlalchemy import select
+from sqlalchemy import delete, select
 from sqlalchemy.orm import joinedload
 
 from tests.support.backend import Backend
@@ -108,6 +108,11 @@ def test_what_is_removed_or_not_sent_is_told_to_nobody(case: Case) -> None:
         make_scored(session, case.challenge, case.ada, "Method")
     case.announce("Only on the page", email=False)
     assert case.told() == []
+    again = case.announce("Only on the page")
+    assert [one.link.partition("#")[2] for one in case.told()] == [str(again.id)]
+    assert case.announce("Only on the page", email=False).id == again.id
+    with case.backend.database.writing() as session:
+        session.execute(delete(Notification))
     announcement, question = case.announce(), case.ask("Why?")
     case.answer(question, SECRET)
     assert len(case.told()) == 3
