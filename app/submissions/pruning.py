@@ -1,4 +1,4 @@
-"""Removes unused archives, columns and files of challenges, files of killed processes, and expired idempotency keys.
+"""Removes unused archives, columns and files of challenges, files of killed processes, and what has expired.
 
 Only processes that can write archives can prune: the web process and `vocboard admin prune`. An upload with the same
 content may be stored at the same time, so pruning and storing take a lock per archive.
@@ -11,15 +11,17 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import Any
 
-from sqlalchemy import and_, or_, select, true
+from sqlalchemy import and_, delete, or_, select, true
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
+from vocboard.app.accounts.models import EmailLink, WebSession
 from vocboard.app.audit import service as audit
 from vocboard.app.challenges.models import ChallengeFile
 from vocboard.app.database import Database, lock_for_transaction, now
 from vocboard.app.storage.archives import ArchiveStore
 from vocboard.app.submissions import idempotency
 from vocboard.app.submissions.models import State, Submission
+from vocboard.app.teams.models import TeamInvitation
 
 STORING = timedelta(minutes=10)  # the longest that storing an archive may last, on a slow connection
 _BATCH = 500  # archives per query
@@ -51,7 +53,9 @@ def lock_archives(session: Session, *hashes: str) -> None:
 
 
 def prune(database: Database, store: ArchiveStore, *, withdrawn_kept_for: timedelta) -> Pruned:
-    """Remove unused archives. Safe during uploads and evaluations, and in several processes at once.
+    """Remove unused archives, and rows whose time is over (`app.accounts.privacy` says how long they are kept).
+
+    Safe during uploads and evaluations, and in several processes at once.
 
     Args:
         withdrawn_kept_for: how long archives of withdrawn submissions are kept.
@@ -88,6 +92,8 @@ def prune(database: Database, store: ArchiveStore, *, withdrawn_kept_for: timede
                 restored += store.restore(sha256)
     with database.writing() as session:
         idempotency.forget_expired(session)
+        for table in (WebSession, EmailLink, TeamInvitation):
+            session.execute(delete(table).where(table.expires_at <= now()))
     pruned = Pruned(withdrawn, unknown, store.remove_abandoned(), restored)
     if any((pruned.withdrawn, pruned.unknown, pruned.abandoned, pruned.restored)):
         _log.info("%s", pruned)

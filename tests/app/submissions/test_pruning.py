@@ -21,7 +21,7 @@ from tests.support.backend import Backend, make_archive, make_columns
 from tests.support.factories import make_file
 from tests.support.phases import complete
 from tests.support.services import REAL
-from vocboard.app.accounts.models import Role, User
+from vocboard.app.accounts.models import EmailLink, LinkPurpose, Role, User, WebSession
 from vocboard.app.audit.models import AuditEvent
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.database import Database, now
@@ -32,6 +32,8 @@ from vocboard.app.storage.archives import SET_ASIDE_FOR, ArchiveStore
 from vocboard.app.storage.local_files import ABANDONED_AFTER
 from vocboard.app.submissions.models import State, Submission
 from vocboard.app.submissions.pruning import Pruned, prune
+from vocboard.app.teams.models import TeamInvitation
+from vocboard.app.teams.queries import locked_team_of
 
 MONTH = timedelta(days=30)
 ARCHIVE = make_archive()
@@ -190,6 +192,21 @@ def receive_for_ever(directory: Path, ready: threading.Event) -> None:
 
 
 @pytest.mark.full
+def test_sessions_links_and_invitations_are_kept_no_longer_than_the_privacy_page_says(backend: Backend) -> None:
+    user, challenge, hour = backend.user(), backend.challenge(), timedelta(hours=1)
+    with backend.database.writing() as session:
+        team, _ = locked_team_of(session, challenge, user)
+        for number in range(2):
+            given: dict[str, Any] = {"expires_at": now() + hour * number, "token_hash": bytes([number]) * 32}
+            session.add(WebSession(user_id=user.id, last_used_at=now(), **given))
+            session.add(EmailLink(user_id=user.id, purpose=LinkPurpose.RESET_PASSWORD, **given))
+            session.add(TeamInvitation(team_id=team.id, email="bob@lab.example", **given))
+    pruned(backend)
+    with backend.database.reading() as session:
+        for table in (WebSession, EmailLink, TeamInvitation):
+            assert session.scalars(select(table.token_hash)).all() == [b"\1" * 32]
+
+
 def test_identical_archives_are_uploaded_while_others_prune(backend: Backend) -> None:
     """Each upload makes an archive needed that a moment ago was not; no accepted one may ever be missing."""
     user, challenge = backend.user(), backend.challenge()
