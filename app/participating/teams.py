@@ -70,6 +70,8 @@ def get(session: Session, team_id: uuid.UUID, user: User) -> Team:
 def create(session: Session, *, challenge: Challenge, user: User, name: str) -> Team:
     """Found a team: give the person's team of one a name, which shows on leaderboards and lets it invite others.
 
+    Frozen leaderboards go without it.
+
     Raises:
         InvalidInputError: on `name`.
         ConflictError: the person is in a named team, or the challenge does not take teams (now).
