@@ -58,11 +58,15 @@ def session_by_hash(session: Session, token_hash: bytes, *, idle_timeout: timede
     )
 
 
-def sessions_of(session: Session, user_id: uuid.UUID) -> Sequence[WebSession]:
-    """Return a user's unexpired browser sessions, most recently used first."""
+def sessions_of(session: Session, user_id: uuid.UUID, *, idle_timeout: timedelta | None = None) -> Sequence[WebSession]:
+    """Return a user's browser sessions that are neither expired nor idle, most recently used first."""
     return session.scalars(
         select(WebSession)
-        .where(WebSession.user_id == user_id, WebSession.expires_at > now())
+        .where(
+            WebSession.user_id == user_id,
+            WebSession.expires_at > now(),
+            WebSession.last_used_at > now() - idle_timeout if idle_timeout else true(),
+        )
         .order_by(WebSession.last_used_at.desc(), WebSession.id)
     ).all()
 

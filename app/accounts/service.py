@@ -135,9 +135,9 @@ def change_profile(session: Session, *, user: User, name: str, affiliation: str)
     return stored
 
 
-def sessions_of(session: Session, user: User) -> Sequence[WebSession]:
-    """Return a user's unexpired browser sessions, most recently used first."""
-    return queries.sessions_of(session, user.id)
+def sessions_of(session: Session, user: User, *, idle_timeout: timedelta | None = None) -> Sequence[WebSession]:
+    """Return a user's browser sessions that have not ended (see `user_of_session`), most recently used first."""
+    return queries.sessions_of(session, user.id, idle_timeout=idle_timeout)
 
 
 def revoke_session(session: Session, *, user: User, session_id: uuid.UUID) -> None:

@@ -113,14 +113,14 @@ def locked(session: Session, user_id: uuid.UUID) -> User:
     return found
 
 
-def details(session: Session, user_id: uuid.UUID) -> Person:
+def details(session: Session, user_id: uuid.UUID, settings: Settings) -> Person:
     """Return an account with everything that its page shows.
 
     Raises:
         NotFoundError: as `get`.
     """
     user = get(session, user_id)
-    sessions = queries.sessions_of(session, user.id)
+    sessions = queries.sessions_of(session, user.id, idle_timeout=settings.session_idle_timeout)
     tokens = [one for one in queries.tokens_of(session, user.id) if one.revoked_at is None and one.expires_at > now()]
     used = [*(one.last_used_at for one in sessions), *(one.last_used_at for one in tokens)]
     organised = (

@@ -187,7 +187,7 @@ def _page(
     user, settings = visit.user, visit.settings
     with visit.database.reading() as session:
         tokens = accounts.tokens_of(session, user)
-        sessions = accounts.sessions_of(session, user)
+        sessions = accounts.sessions_of(session, user, idle_timeout=settings.session_idle_timeout)
         has_second_factor = second_factor.is_set_up(session, user.id)
         linked = [settings.title_of(one.issuer) for one in identities.identities_of(session, user)]
     longest = settings.token_lifetime

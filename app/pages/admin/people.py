@@ -160,7 +160,7 @@ def _page(
     errors: FormErrors = NO_ERRORS,
 ) -> Response:
     with services.database.reading() as session:
-        person = people.details(session, user_id)
+        person = people.details(session, user_id, services.settings)
     return render(
         request,
         "admin/person.html",

@@ -5,13 +5,13 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from tests.support.browsing import send_form, sign_in, signed_in
 from tests.support.factories import PASSWORD, make_token, make_user
 from tests.support.site import Site, serving
 from vocboard.app.accounts import administration, password_changes, passwords
-from vocboard.app.accounts.models import ApiToken, Role, WebSession
+from vocboard.app.accounts.models import ApiToken, Role, User, WebSession
 from vocboard.app.database import now
 from vocboard.app.settings import Settings
 
@@ -128,6 +128,19 @@ def test_another_browser_can_be_signed_out(embedded_site: Site) -> None:
         assert send_form(here, "/account", path).status_code == 303
         assert there.get("/account").status_code == 303
         assert here.get("/account").status_code == 200
+
+
+def test_a_browser_that_was_not_used_for_too_long_is_not_listed(embedded_site: Site) -> None:
+    email = account(embedded_site, role=Role.ADMINISTRATOR)
+    with embedded_site.client() as here, embedded_site.client() as there:
+        sign_in(there, email)
+        with embedded_site.writing() as session:
+            session.execute(update(WebSession).values(last_used_at=now() - timedelta(days=4)))
+            user_id = session.scalars(select(User.id).where(User.email == email)).one()
+        assert there.get("/account").status_code == 303
+        sign_in(here, email)
+        assert not re.findall(r"/account/sessions/[0-9a-f-]+/revoke", here.get("/account").text)
+        assert "1 browser," in here.get(f"/admin/people/{user_id}").text
 
 
 def test_a_new_password_needs_the_present_one_and_ends_other_sessions_and_tokens(embedded_site: Site) -> None:
