@@ -40,7 +40,7 @@ class EntrantSort(StrEnum):
 
 @dataclass(slots=True)
 class Progress:
-    """One method's scored submissions to one competition in one phase; fractions, rounded.
+    """One method's scored submissions to one competition in one phase, without rehearsals; fractions, rounded.
 
     Attributes:
         phase: its key.
@@ -168,7 +168,7 @@ _MEANS = (
     )
     .join(CompetitionResult, CompetitionResult.evaluation_id == Submission.current_evaluation_id)
     .join(Measure, and_(Measure.result_id == CompetitionResult.id, Measure.position == 0))
-    .where(Submission.state == State.SCORED, Measure.mean.is_not(None))
+    .where(Submission.state == State.SCORED, ~Submission.is_rehearsal, Measure.mean.is_not(None))
 )
 
 

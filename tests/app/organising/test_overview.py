@@ -229,6 +229,7 @@ def test_entrants_rehearsals_and_returned_quota_do_not_count(database: Database,
             for one in entrants.page_of_entrants(session, challenge=complete(session, challenge.id)).items
         }
     assert (found["Cleo"].submissions, found["Cleo"].quota) == (3, Use(1, 1))
+    assert [one.method for one in found["Cleo"].progress] == ["Returned", "Counted"]
 
 
 def test_the_best_of_an_error_is_the_lowest(
