@@ -113,7 +113,7 @@ DONE = {
     "account-deleted": "Your account is deleted, and you are signed out.",
     "signed-out": "You are signed out.",
     "password": "Password changed. You are signed out everywhere else, and all API tokens are revoked.",
-    "profile": "Name changed.",
+    "profile": "Name and affiliation saved.",
     "address-requested": "If the address can be used, we have sent a link to it. Open the link to change your address.",
     "address": "Email address changed. You are signed out everywhere else.",
     "second-factor-removed": "Second factor removed. Signing in only asks for the password.",
@@ -142,7 +142,7 @@ DONE = {
     "imported": (
         "Challenge imported as an archived draft. Once you have checked it, change its visibility in Set-up → Edit."
     ),
-    "invited": "Invitation sent. The person becomes an organiser by accepting it.",
+    "invited": "Invited. The person becomes an organiser by accepting it. Who was invited before gets no other email.",
     "team-invited": "Invitation sent. The person joins by opening its link.",
     "joined": "You are in this team now.",
     "team-left": "You have left the team. Your next submission is your own.",
@@ -188,7 +188,7 @@ DONE = {
     "request-admitted": "Admitted. The person is notified.",
     "request-declined": "Declined. The person is notified.",
     "terms-accepted": "Terms accepted.",
-    "terms-published": "Terms published. Everyone has to accept them before the next upload.",
+    "terms-published": "Terms published. Who has not accepted this version has to before the next upload.",
     "terms-removed": "The challenge has no terms any more.",
     "quota-granted": "Extra quota granted.",
     "quota-changed": "Extra quota changed.",
