@@ -20,6 +20,7 @@ from vocboard.app.database import now
 from vocboard.app.errors import ServiceError
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
 from vocboard.app.pages.rendering import render
+from vocboard.app.settings import Settings
 from vocboard.app.web.csrf import protect_form
 from vocboard.app.web.routes import Routes
 from vocboard.app.web.shown_once import forget, show_once, shown_once
@@ -144,7 +145,8 @@ def end_session(visit: SignedInVisit, session_id: uuid.UUID) -> Response:
 @router.post("/account/tokens", dependencies=[Depends(protect_form)])
 async def create_token(visit: SignedInVisit, form: Annotated[TokenForm, Form()]) -> Response:
     """Create a token after verifying the password; the account page shows its secret once."""
-    days = int(form.lifetime) if form.lifetime in map(str, LIFETIMES_DAYS) else 0  # the service rejects 0
+    known = map(str, {*LIFETIMES_DAYS, *_lifetimes(visit.settings)})
+    days = int(form.lifetime) if form.lifetime in known else 0  # the service rejects 0
     try:
         token, secret = await visit.accounts.create_token(
             visit.user,
@@ -190,7 +192,6 @@ def _page(
         sessions = accounts.sessions_of(session, user, idle_timeout=settings.session_idle_timeout)
         has_second_factor = second_factor.is_set_up(session, user.id)
         linked = [settings.title_of(one.issuer) for one in identities.identities_of(session, user)]
-    longest = settings.token_lifetime
     return render(
         visit.request,
         "account.html",
@@ -212,6 +213,12 @@ def _page(
         token_errors=token_errors,
         password_errors=password_errors,
         scopes=[(scope, SCOPES[scope]) for scope in Scope if scope != Scope.ORGANISE or user.role != Role.PARTICIPANT],
-        lifetimes=[days for days in LIFETIMES_DAYS if timedelta(days=days) <= longest],
+        lifetimes=_lifetimes(settings),
         min_password_length=MIN_PASSWORD_LENGTH,
     )
+
+
+def _lifetimes(settings: Settings) -> list[int]:
+    """Return how many days a token can be valid; one choice at least, whatever is the longest time of the server."""
+    longest = settings.token_lifetime
+    return [days for days in LIFETIMES_DAYS if timedelta(days=days) <= longest] or [max(longest.days, 1)]

@@ -79,16 +79,18 @@ def test_what_ends_all_tokens_leaves_none_that_is_just_being_created(
         assert session.scalars(select(ApiToken)).all() == []
 
 
-def test_a_token_ends_when_the_server_says(sqlite_url: str, tmp_path: Path) -> None:
-    limited = Settings(data_directory=tmp_path, database_url=sqlite_url, token_lifetime=timedelta(days=10))
+@pytest.mark.parametrize(("longest", "chosen"), [(10, "30"), (2, "2")])
+def test_a_token_ends_when_the_server_says(sqlite_url: str, tmp_path: Path, longest: int, chosen: str) -> None:
+    limited = Settings(data_directory=tmp_path, database_url=sqlite_url, token_lifetime=timedelta(days=longest))
     with serving(limited) as site, signed_in(site) as client:
-        assert 'value="30"' not in client.get("/account").text
+        page = client.get("/account").text
+        assert ('value="30"' in page, f'value="{min(longest, 7)}"' in page) == (False, True)
         made = send_form(
-            client, "/account", "/account/tokens", label="cluster", scopes="read", lifetime="30", password=PASSWORD
+            client, "/account", "/account/tokens", label="cluster", scopes="read", lifetime=chosen, password=PASSWORD
         )
         assert made.status_code == 303
         with site.database.reading() as session:
-            assert session.scalars(select(ApiToken.expires_at)).one() <= now() + timedelta(days=10)
+            assert session.scalars(select(ApiToken.expires_at)).one() <= now() + timedelta(days=longest)
 
 
 def test_guessing_the_present_password_is_limited(embedded_site: Site) -> None:
