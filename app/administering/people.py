@@ -120,9 +120,10 @@ def details(session: Session, user_id: uuid.UUID, settings: Settings) -> Person:
         NotFoundError: as `get`.
     """
     user = get(session, user_id)
+    unexpired = queries.sessions_of(session, user.id)
     sessions = queries.sessions_of(session, user.id, idle_timeout=settings.session_idle_timeout)
     tokens = [one for one in queries.tokens_of(session, user.id) if one.revoked_at is None and one.expires_at > now()]
-    used = [*(one.last_used_at for one in sessions), *(one.last_used_at for one in tokens)]
+    used = [*(one.last_used_at for one in unexpired), *(one.last_used_at for one in tokens)]
     organised = (
         select(Challenge)
         .join(ChallengeOrganiser, ChallengeOrganiser.challenge_id == Challenge.id)

@@ -12,9 +12,11 @@ from tests.support.factories import PASSWORD, make_token, make_user
 from tests.support.site import Site, serving
 from vocboard.app.accounts import administration, password_changes, passwords
 from vocboard.app.accounts.models import ApiToken, Role, User, WebSession
+from vocboard.app.administering import people
 from vocboard.app.database import now
 from vocboard.app.settings import Settings
 
+IDLE_AT_ONCE = {"session_idle_timeout": timedelta(microseconds=1)}
 SECRET = re.compile(r"vocb_[\w-]{40,}")
 
 
@@ -143,6 +145,9 @@ def test_a_browser_that_was_not_used_for_too_long_is_not_listed(embedded_site: S
         sign_in(here, email)
         assert not re.findall(r"/account/sessions/[0-9a-f-]+/revoke", here.get("/account").text)
         assert "1 browser," in here.get(f"/admin/people/{user_id}").text
+    with embedded_site.database.reading() as session:
+        far = people.details(session, user_id, embedded_site.settings.model_copy(update=IDLE_AT_ONCE))
+    assert (far.sessions, far.last_used_at is not None) == (0, True)
 
 
 def test_a_new_password_needs_the_present_one_and_ends_other_sessions_and_tokens(embedded_site: Site) -> None:
