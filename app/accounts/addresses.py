@@ -69,12 +69,13 @@ def confirm(session: Session, *, user: User, secret: str, keep: WebSession | Non
     Raises:
         InvalidLinkError: the link is not valid, or belongs to another account.
         ConflictError: as `change`.
-        LimitedError: too many new accounts have addresses of its domain.
+        LimitedError: too many new accounts have addresses of its domain, which is another one than before.
     """
     email = links.new_address(session, secret, user)
     stored = links.use(session, secret, LinkPurpose.CHANGE_ADDRESS)
     _lock(session, email)
-    registration.check_room(session, email, settings)
+    if registration.registered_domain(email) != registration.registered_domain(stored.email):
+        registration.check_room(session, email, settings)
     change(session, user=stored, email=email, settings=settings, actor=stored, keep=keep)
 
 

@@ -11,7 +11,7 @@ from tests.support import signing_in
 from tests.support.clock import Clock
 from tests.support.factories import PASSWORD, make_user
 from tests.support.mail import link_in
-from vocboard.app.accounts import administration, links, password_changes, registration, service
+from vocboard.app.accounts import addresses, administration, links, password_changes, registration, service
 from vocboard.app.accounts.links import InvalidLinkError
 from vocboard.app.accounts.models import EmailLink, LinkPurpose, Role, User
 from vocboard.app.accounts.passwords import hashed
@@ -358,6 +358,11 @@ def test_a_domain_has_a_number_of_new_accounts_in_a_week_unless_anybody_can_have
     assert [enters(f"{name}.example") for name in ("a@catch", "b@x.catch", "c@catch", "d@y.catch", "e@bigcatch")] == [
         *(True, True, False, False, True)
     ]
+    with database.writing() as session:  # another address within the domain is no other account
+        user = session.scalars(select(User).where(User.email == "b@x.catch.example")).one()
+        secret = links.create(session, user=user, purpose=LinkPurpose.CHANGE_ADDRESS, new_email="bob@catch.example")
+        settings = SETTINGS.model_copy(update={"accounts_per_domain": 2})
+        addresses.confirm(session, user=user, secret=secret, keep=None, settings=settings)
     with database.writing() as session:  # nor does leaving make room
         left = session.scalars(select(User).where(User.email == "a@catch.example")).one()
         leaving.delete_account(session, user=left, naming=leaving.Naming.KEEP_NAME, settings=SETTINGS)
