@@ -51,7 +51,7 @@ def zip_members(file: BinaryIO, limits: ArchiveLimits, report: Callable[[Problem
         for info in archive.infolist():
             meter.count_member()
             name = plain_name(info.filename, limits, report)
-            if not name or info.is_dir():
+            if not name or info.filename.endswith(("/", "\\")):
                 continue
             refused = _refusal(info, name, limits)
             if refused is not None:
