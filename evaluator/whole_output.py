@@ -34,7 +34,8 @@ def whole_file(path: Path) -> Iterator[Path]:
         with _naming(path, only=_FULL):
             yield unfinished
         unfinished.chmod(0o666 & ~_umask())
-        unfinished.replace(path)
+        with _naming(path):
+            unfinished.replace(path)
     finally:
         unfinished.unlink(missing_ok=True)
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from vocboard.evaluator.whole_output import MANIFEST, OutputExistsError, whole_directory
+from vocboard.evaluator.whole_output import MANIFEST, OutputExistsError, whole_directory, whole_file
 
 
 def written(path: Path, content: str = "a", kind: str = "tree") -> None:
@@ -49,3 +49,9 @@ def test_output_of_other_commands_and_versions_is_not_replaced(tmp_path: Path) -
     for name in ("view", "old"):
         with pytest.raises(OutputExistsError, match="not written by this command"):
             written(tmp_path / name)
+
+
+def test_an_error_names_the_output_where_a_directory_is_in_its_place(tmp_path: Path) -> None:
+    with pytest.raises(IsADirectoryError) as caught, whole_file(tmp_path):
+        pass
+    assert caught.value.filename == str(tmp_path)
