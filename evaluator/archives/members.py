@@ -1,5 +1,6 @@
 """The members of an archive or directory."""
 
+import errno
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO
@@ -43,6 +44,8 @@ def members(
 
 def _opened(path: Path, limits: ArchiveLimits, report: Callable[[Problem], None]) -> Iterator[Member]:
     with path.open("rb") as file:
+        if not file.seekable():
+            raise OSError(errno.ESPIPE, "this is a pipe; write the archive to a file, and name it", str(path))
         yield from _packed_members(file, limits, report)
 
 

@@ -1,6 +1,7 @@
 """Archives of every kind give the same members; what is none says what it is."""
 
 import gzip
+import os
 import tarfile
 from pathlib import Path
 
@@ -114,3 +115,12 @@ def test_names_that_are_not_utf8_are_refused(tmp_path: Path) -> None:
     [problem] = problems
     assert problem.code == "unsafe_name"
     assert "is not UTF-8: 'r\\udce9sultats.txt'" in problem.message
+
+
+def test_a_pipe_is_an_error_that_names_it(tmp_path: Path) -> None:
+    ends = os.pipe()
+    os.write(ends[1], bytes(512))
+    with pytest.raises(OSError, match=f"this is a pipe.*/dev/fd/{ends[0]}"):
+        read(Path(f"/dev/fd/{ends[0]}"))
+    for end in ends:
+        os.close(end)
