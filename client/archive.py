@@ -56,7 +56,7 @@ class OutgoingArchive:
         size: in bytes, when the file was opened.
 
     Raises:
-        MisuseError: the file does not exist, cannot be read, is empty, or is a directory.
+        MisuseError: the file does not exist, cannot be read, is empty or a pipe, or is a directory.
     """
 
     def __init__(self, path: Path) -> None:
@@ -73,8 +73,9 @@ class OutgoingArchive:
         self._opened = os.fstat(self._file.fileno())
         self.size = self._opened.st_size
         if not self.size:
+            what = "empty" if self._file.seekable() else "a pipe; `vocboard submit CHALLENGE -` reads standard input"
             self._file.close()
-            raise MisuseError(f"{path} is empty")
+            raise MisuseError(f"{path} is {what}")
         self._left = self.size
 
     def __enter__(self) -> Self:

@@ -316,3 +316,11 @@ def test_an_empty_file_is_named(tmp_path: Path) -> None:
     path.touch()
     with pytest.raises(MisuseError, match=r"results\.tar is empty"):
         OutgoingArchive(path)
+
+
+def test_a_pipe_is_not_said_to_be_empty() -> None:
+    ends = os.pipe()
+    with pytest.raises(MisuseError, match=f"^/dev/fd/{ends[0]} is a pipe"):
+        OutgoingArchive(Path(f"/dev/fd/{ends[0]}"))
+    for end in ends:
+        os.close(end)
