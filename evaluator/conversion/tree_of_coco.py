@@ -10,7 +10,7 @@ from vocboard.evaluator.conversion.boxes import from_corner_and_size
 from vocboard.evaluator.conversion.coco_changes import ChangeNotes, KeptAnnotation
 from vocboard.evaluator.conversion.coco_painting import Painting
 from vocboard.evaluator.conversion.coco_truth import LABEL_FIELD, ONLY_FIELD, ConvertedTruth, decimals, needs_xml, texts
-from vocboard.evaluator.conversion.json_input import four, read_json
+from vocboard.evaluator.conversion.json_input import four, number, read_json
 from vocboard.evaluator.conversion.names import CategoryNames, file_stem
 from vocboard.evaluator.conversion.problems import ProblemCollector, refused
 from vocboard.evaluator.editions import Edition, Task, image_sets_of
@@ -176,10 +176,12 @@ def _images(
     sizes: dict[str, tuple[int, int] | None] = {}
     stems: dict[str, str] = {}
     for place, row in enumerate(rows, start=1):
-        sides = [row.get("width"), row.get("height")] if isinstance(row, dict) else []
-        is_empty = any(isinstance(side, int) and side < 1 for side in sides)
-        if not isinstance(row, dict) or "id" not in row or not isinstance(row.get("file_name"), str) or is_empty:
-            expected = 'Expected {"id", "file_name", "width", "height"}, sides of at least 1.'
+        image = row if isinstance(row, dict) else {}
+        given = [image[side] for side in ("width", "height") if image.get(side) is not None]
+        sides = [side for side in map(number, given) if side is not None and side >= 1 and side == int(side)]
+        has_sides = len(sides) == len(given)
+        if "id" not in image or not isinstance(image.get("file_name"), str) or not has_sides:
+            expected = 'Expected {"id", "file_name", "width", "height"}, sides in whole numbers of at least 1.'
             problems.add("bad_image", "images that lack something", expected, file=file, line=place, noun="image")
             continue
         stem = file_stem(row["file_name"])
@@ -192,8 +194,7 @@ def _images(
             remedy = "Give each its own, also as image_id of its annotations, for example when you join two files."
             found = f"ids that another image has, such as that of {known}"
             problems.add("repeated_image_id", found, remedy, file=file, line=place, value=row["id"], noun="image")
-        width, height = sides
-        sizes[stem] = (width, height) if isinstance(width, int) and isinstance(height, int) else None
+        sizes[stem] = (int(sides[0]), int(sides[1])) if len(sides) == 2 else None
     return sizes, stems
 
 

@@ -160,7 +160,7 @@ def test_ids_names_and_areas_come_back_or_are_warned_of(tmp_path: Path) -> None:
     polygon = [[10, 10, 30, 10, 30, 25]]
     truth = {
         "images": [
-            {"id": 397133, "file_name": "val/street.png", "width": 100, "height": 80},
+            {"id": 397133, "file_name": "val/street.png", "width": 100.0, "height": 80.0},
             {"id": "x2", "file_name": "000002.jpg", "width": 100, "height": 80},
         ],
         "annotations": [

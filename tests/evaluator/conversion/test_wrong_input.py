@@ -243,6 +243,7 @@ def test_ground_truth_json_with_everything_wrong(directory: Path) -> None:
             {"id": 2},
             {"id": 3, "file_name": "\x01.jpg"},
             {"id": 4, "file_name": "4.jpg", "width": 0, "height": 10},
+            {"id": 5, "file_name": "5.jpg", "width": "10", "height": 10},
             {"id": 1, "file_name": "b.jpg", "width": 10, "height": 10},
         ],
         "categories": [{"id": 1, "name": "zebra"}, {"id": 2, "name": "car"}, {"id": 3}, {"id": 2, "name": "dog"}],
@@ -257,7 +258,7 @@ def test_ground_truth_json_with_everything_wrong(directory: Path) -> None:
     (directory / "in.json").write_text(json.dumps(document))
     with pytest.raises(ConversionError) as caught:
         coco_to_tree(directory / "in.json", directory / "tree", kit.edition())
-    assert "2 images" in next(each.message for each in caught.value.problems if each.code == "bad_image")
+    assert "3 images" in next(each.message for each in caught.value.problems if each.code == "bad_image")
     assert {problem.code for problem in caught.value.problems} == {
         "bad_image",
         "bad_image_name",
