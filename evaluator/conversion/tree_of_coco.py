@@ -111,8 +111,16 @@ def _object(
     box = four(row.get("bbox")) if isinstance(row, dict) else None
     parts, actions = (row.get("parts") or [], row.get("actions") or {}) if isinstance(row, dict) else ([], {})
     has_details = isinstance(parts, list) and isinstance(actions, dict)
-    if box is None or "category_id" not in row or "image_id" not in row or not has_details:
-        expected = 'Expected {"image_id", "category_id", "bbox": [x, y, width, height]}; "parts" [], "actions" {}.'
+    if (
+        box is None
+        or not {"category_id", "image_id"} <= row.keys()
+        or not has_details
+        or any(isinstance(row.get(flag), str) for flag in (*FLAGS, "iscrowd"))
+    ):
+        expected = (
+            'Expected {"image_id", "category_id", "bbox": [x, y, width, height]}; flags such as "iscrowd" 0 or 1, '
+            '"parts" [], "actions" {}.'
+        )
         problems.add(
             "bad_annotation", "annotations that lack something", expected, file=file, line=place, noun="annotation"
         )

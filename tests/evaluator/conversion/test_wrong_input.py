@@ -253,13 +253,16 @@ def test_ground_truth_json_with_everything_wrong(directory: Path) -> None:
             {"image_id": 1, "category_id": 2, "bbox": [5, 5, 1, -2]},
             {"image_id": 1, "category_id": 2, "bbox": [5, 5, 90, 2]},
             {"image_id": 1, "category_id": 2, "bbox": [5, 5, 2, 2], "actions": ["walking"]},
+            {"image_id": 1, "category_id": 2, "bbox": [5, 5, 2, 2], "iscrowd": "0"},
         ],
     }
     (directory / "in.json").write_text(json.dumps(document))
     with pytest.raises(ConversionError) as caught:
         coco_to_tree(directory / "in.json", directory / "tree", kit.edition())
-    assert "3 images" in next(each.message for each in caught.value.problems if each.code == "bad_image")
-    assert {problem.code for problem in caught.value.problems} == {
+    messages = {problem.code: problem.message for problem in caught.value.problems}
+    assert "3 images" in messages["bad_image"]
+    assert "2 annotations" in messages["bad_annotation"]
+    assert messages.keys() == {
         "bad_image",
         "bad_image_name",
         "repeated_image_id",
