@@ -285,10 +285,13 @@ def confirm_truth(at: Transaction) -> None:
 
 
 def _write(tree: Path, incoming: IncomingTruth) -> None:
-    """Write an archive, or what is in a directory: so the tree may be in it or below it, as for `vocboard evaluate`."""
+    """Write an archive, or what is in a directory: so the tree may be in it or below it, as for `vocboard evaluate`.
+
+    Symbolic and hard links become the files that they lead to, since links in archives are refused.
+    """
     if tree.is_dir():
         # In stream mode, tarfile only calls `write`.
-        with tarfile.open(fileobj=cast(BinaryIO, incoming), mode="w|") as archive:
+        with tarfile.open(fileobj=cast(BinaryIO, incoming), mode="w|", dereference=True) as archive:
             for path in sorted(tree.iterdir()):
                 archive.add(path, path.name)
         return

@@ -240,6 +240,7 @@ def test_a_token_works_for_what_it_was_made_for(embedded: Database, capsys: pyte
         pytest.param("", "VOC2012", id="the tree"),
         pytest.param("tree", "tree", id="a directory with the tree, such as a mounted VOCdevkit"),
         pytest.param("tree/VOCdevkit", "tree", id="a directory with VOCdevkit"),
+        pytest.param("elsewhere", "tree", id="a directory with a link to the tree"),
     ],
 )
 def test_a_challenge_and_its_ground_truth_from_a_directory(
@@ -249,6 +250,9 @@ def test_a_challenge_and_its_ground_truth_from_a_directory(
     new = ["create-challenge", "cars", "--organiser", "ada@lab.example", "--title", "Cars", "--visibility", "public"]
     assert admin(*new, "--edition", "VOC2012", "--competition", "comp3", "--opens-at", "2020-01-01") == 0
     write_tree(tmp_path / below)
+    if not (tmp_path / given).exists():
+        (tmp_path / given).mkdir()
+        (tmp_path / given / "VOC2012").symlink_to(tmp_path / below / "VOC2012")
     hand_in = ["import-truth", "cars", str(tmp_path / given), "--organiser", "ada@lab.example"]
     assert admin(*hand_in) == 1
     assert "No worker has started" in capsys.readouterr().err
