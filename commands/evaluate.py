@@ -1,11 +1,12 @@
 """`vocboard evaluate`: score result files against a development kit tree."""
 
 import argparse
+import sys
 from pathlib import Path
 
 from vocboard.client.errors import MisuseError
 from vocboard.commands.evaluating import EvaluatedSet, Wanted, evaluate_method
-from vocboard.commands.evaluation_output import lines, reports_of, write_files
+from vocboard.commands.evaluation_output import lines, problems_of, reports_of, write_files
 from vocboard.commands.formats import add_format_arguments
 from vocboard.commands.offline import (
     add_common_arguments,
@@ -110,6 +111,10 @@ def run(arguments: argparse.Namespace) -> int:
         print_json(document)
     elif arguments.format in _EXPORTS:
         print(_EXPORTS[arguments.format](reports_of(titled)), end="")
+        for scored in evaluated.values():
+            for method, found in scored.methods.items():
+                if has_errors(found.evaluation.problems):
+                    print("\n".join([f"{paths[method]}:", *problems_of(found)]), file=sys.stderr)
     else:
         for name, each in evaluated.items():
             print("\n".join(lines(each, "" if name is None else f" on {name}")))

@@ -99,11 +99,16 @@ def _lines_of_method(evaluated: Evaluated, whose: str) -> Iterator[str]:
     for key in evaluation.unavailable:
         yield f"{evaluation.edition} {key}{whose}: not scored, the tree has no ground truth for it"
         yield ""
+    yield from problems_of(evaluated)
+
+
+def problems_of(evaluated: Evaluated) -> Iterator[str]:
+    """Yield the problems of a method's results, and whether they are valid."""
     if evaluated.groups:
         from vocboard.commands.explanations import page_of_server  # noqa: PLC0415  # loads the HTTP library
 
         yield from group_lines(evaluated.groups, page_of_server())
-    yield from image_set_hint(evaluation.problems)
+    yield from image_set_hint(evaluated.evaluation.problems)
     yield group_summary(evaluated.groups)
 
 

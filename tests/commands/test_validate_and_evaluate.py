@@ -166,6 +166,9 @@ class TestEvaluate:
         assert status == 1
         assert json.loads(out)["competitions"] == {}
         assert json.loads(out)["problems"]
+        status, out, err = run("evaluate", "VOC2012", upload, "--ground-truth", case.ground_truth, "--csv")
+        assert (status, len(out.splitlines())) == (1, 1)
+        assert "Not valid: " in err
 
 
 class TestMisuse:
