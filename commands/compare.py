@@ -1,6 +1,7 @@
 """`vocboard compare`: which of several methods' scores differ by more than chance."""
 
 import argparse
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 from vocboard.client.errors import MisuseError
 from vocboard.commands.across import across, lines
 from vocboard.commands.comparison_tables import comparison_lines
-from vocboard.commands.formats import add_format_arguments
+from vocboard.commands.formats import TABLE, add_format_arguments
 from vocboard.commands.offline import (
     add_image_set_argument,
     chosen_edition,
@@ -102,7 +103,8 @@ def run(arguments: argparse.Namespace) -> int:
                 measures[name] = replicate(evidence[name], competition.rules.metric, edition, competition, weights)
                 progress.advance()
     except InvalidResultsError as error:
-        print("\n".join([f"{error}:", *group_lines(error.groups), group_summary(error.groups)]))
+        where = sys.stdout if arguments.format == TABLE else sys.stderr  # where programs expect a document
+        print("\n".join([f"{error}:", *group_lines(error.groups), group_summary(error.groups)]), file=where)
         return PROBLEMS
     scores = _scores(paths, measures, arguments.class_name)
     try:

@@ -263,3 +263,4 @@ def test_results_with_errors_are_listed(tmp_path: Path, compare: Run) -> None:
     assert "wrong.tgz" in out
     assert "comp3_det_test_car.txt" in out
     assert "`vocboard validate --all` shows" in " ".join(out.split())  # `compare` has no such option
+    assert compare(CASE.results, wrong, "--competition", "comp3", "--json") == (1, "", out)
