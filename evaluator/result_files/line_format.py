@@ -14,6 +14,7 @@ IMAGE = "image"
 OBJECT = "object index"
 CONFIDENCE = "confidence"
 CLASS = "class"
+RLE = "RLE"
 
 # Commas last: where fields are separated by something else, numbers may have decimal commas.
 _SEPARATORS = {";": "semicolons", "|": "vertical bars", ",": "commas"}
@@ -99,6 +100,8 @@ def _is_divided_by(mark: str, fields: Sequence[str], expected: LineFormat) -> bo
     number = len(expected.fields)
     if len(fields) >= number and sum(field.endswith(mark) for field in fields[:-1]) < number - 1:
         return False
+    if len(fields) < number and RLE in expected.fields and mark not in fields[0]:
+        return False  # semicolons are among the characters of an RLE
     parts = _parts(mark, fields)
     return len(parts) == number or _begins_with_row_number(parts, expected)
 

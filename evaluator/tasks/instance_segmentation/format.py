@@ -13,7 +13,7 @@ from vocboard.evaluator.problems import quoted
 from vocboard.evaluator.problems.items import IMAGE_IN_ANOTHER_COLUMN
 from vocboard.evaluator.problems.text_files import EMPTY_FILE
 from vocboard.evaluator.result_files.fields import check_confidence, column_of_image, find_image, read_number
-from vocboard.evaluator.result_files.line_format import CONFIDENCE, IMAGE, LineFormat, fields_problem
+from vocboard.evaluator.result_files.line_format import CONFIDENCE, IMAGE, RLE, LineFormat, fields_problem
 from vocboard.evaluator.result_files.report import FileReport
 from vocboard.evaluator.result_files.text import line_count, read_lines
 from vocboard.evaluator.tasks.detection.problems import TOO_MANY_DETECTIONS
@@ -31,7 +31,7 @@ from vocboard.evaluator.tasks.instance_segmentation.results import Regions
 MAX_CHARACTERS = 100_000  # of one RLE; those of real objects have a few hundred
 MAX_RUNS = 5_000_000  # of one file; COCO's largest class, with 100 regions in each image, has about as many
 
-_LINE = LineFormat((IMAGE, CONFIDENCE, "RLE"))
+_LINE = LineFormat((IMAGE, CONFIDENCE, RLE))
 
 
 class InstanceSegmentationFiles(FilesByClass[Regions]):

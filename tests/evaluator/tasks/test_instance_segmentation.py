@@ -239,6 +239,8 @@ def truth(tmp_path: Path) -> GroundTruth:
         (f"0.9 a {GOOD}", "image_in_another_column"),
         (f"a x {GOOD}", "not_a_number"),
         ("a 0.9", "wrong_number_of_fields"),
+        ("a 52;03", "wrong_number_of_fields"),
+        (f"a;0.9;{GOOD}", "wrong_separator"),
     ],
 )
 def test_one_wrong_line_is_one_problem(tmp_path: Path, truth: GroundTruth, line: str, code: str) -> None:
