@@ -161,7 +161,7 @@ def _decode(source_format: str, content: bytes, classes: int) -> LabelMap:
 
 def _from_numpy(content: bytes) -> NDArray[np.int64]:
     try:
-        array = np.load(io.BytesIO(content), allow_pickle=False)
+        array = np.lib.format.read_array(io.BytesIO(content), allow_pickle=False)
     except (ValueError, OSError, EOFError) as error:
         raise _MapError("not_numpy", "files that are not NumPy arrays", "Write them with numpy.save.") from error
     squeezed = array.squeeze()

@@ -105,6 +105,14 @@ def test_colours_that_are_no_labels(tmp_path: Path) -> None:
     assert "(128, 1, 0)" in first
 
 
+def test_archives_of_arrays_are_no_label_maps(tmp_path: Path) -> None:
+    (tmp_path / "maps").mkdir()
+    for image in IMAGES:
+        with (tmp_path / "maps" / f"{image}.npy").open("wb") as file:
+            np.savez(file, np.zeros(SIZE[::-1], dtype=np.uint8))
+    assert set(errors_of(tmp_path / "maps", tmp_path, "numpy")) == {"not_numpy"}
+
+
 @pytest.mark.parametrize(("form", "mode"), [("greyscale", "L"), ("greyscale", "I;16"), ("colour", "RGB")])
 def test_rows_that_are_missing_do_not_become_background(form: str, mode: str, tmp_path: Path) -> None:
     (tmp_path / "maps").mkdir()
