@@ -45,13 +45,15 @@ def add_common_arguments(parser: argparse.ArgumentParser, *, several: bool = Fal
 def named_paths(given: Sequence[str]) -> dict[str, Path]:
     """Return the paths of several methods' results by the names of the methods: NAME=PATH, or the file's name.
 
+    What exists is a path, such as `lr=0.1/results.tar.gz`.
+
     Raises:
         MisuseError: two methods have the same name.
     """
     paths: dict[str, Path] = {}
     for text in given:
         name, separator, path = text.partition("=")
-        if not separator:
+        if not separator or Path(text).exists():
             name, path = Path(text).name.partition(".")[0], text
         if name in paths:
             raise MisuseError(f"two methods are named {name!r}; give NAME=PATH")

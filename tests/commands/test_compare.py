@@ -119,7 +119,8 @@ def test_evaluate_compares_several_methods_as_compare_does(
 
 
 def test_evaluate_compares_only_methods_with_the_same_classes(tmp_path: Path, evaluate: Run) -> None:
-    few = tar(tmp_path / "few.tar.gz", {"results/VOC2012/Main/comp3_det_test_car.txt": ""})
+    (tmp_path / "lr=0.1").mkdir()  # a path, not a name
+    few = tar(tmp_path / "lr=0.1" / "few.tar.gz", {"results/VOC2012/Main/comp3_det_test_car.txt": ""})
     status, out, _ = evaluate(CASE.results, few, "--bootstrap", 300, "--json")
     assert status == 0
     assert set(json.loads(out)["comparisons"]) == {"comp3"}
