@@ -1,6 +1,7 @@
 """Names of result files: maps members of an archive to competitions and classes or images."""
 
 import difflib
+import unicodedata
 from collections.abc import Collection
 
 from vocboard.evaluator.names import Task
@@ -36,12 +37,12 @@ class FileNames:
                 self._by_name[_last(expected_name(competition))] = FileName(competition)
             else:
                 for label in competition.classes:
-                    self._by_name[_last(expected_name(competition, label))] = FileName(competition, label)
+                    self._by_name[_composed(_last(expected_name(competition, label)))] = FileName(competition, label)
 
     def identify(self, name: str) -> FileName | None:
         """Return the target of a member; None if its name is not that of a result file."""
         directory, _, file = name.rpartition("/")
-        known = self._by_name.get(file)
+        known = self._by_name.get(_composed(file))
         if known is not None:
             return known
         maps = self._map_directories.get(_last(directory))
@@ -78,3 +79,8 @@ class FileNames:
 
 def _last(path: str) -> str:
     return path.rpartition("/")[2]
+
+
+def _composed(name: str) -> str:
+    """Return a name with one character for each letter with accents: macOS packs names with two."""
+    return unicodedata.normalize("NFC", name)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from vocboard.evaluator.editions import load, names
+from vocboard.evaluator.editions import load, names, read_text, source
 from vocboard.evaluator.reading.file_names import FileNames
 from vocboard.evaluator.result_files.names import expected_name
 
@@ -68,3 +68,9 @@ def test_no_other_name_is_known(edition: str, name: str) -> None:
 )
 def test_what_is_expected_is_what_is_most_alike_or_an_example(name: str, suggested: str) -> None:
     assert suggested in FileNames(load("VOC2012")).expectation(name)
+
+
+def test_accents_are_composed_or_not() -> None:
+    edition = read_text(source("VOC2012").replace('"car"', '"v\u00e9lo"'), "velo.toml")
+    found = FileNames(edition).identify("Main/comp4_det_test_ve\u0301lo.txt")
+    assert found.label == "v\u00e9lo"
