@@ -76,7 +76,7 @@ def hash_image(path: Path) -> ImageHash:
         try:
             with Image.open(path) as image:
                 return ImageHash(digest, difference_hash(image))
-        except Image.DecompressionBombError as error:
+        except (SyntaxError, Image.DecompressionBombError) as error:  # Pillow raises the former for damaged PNG
             raise ValueError(str(error)) from error
 
 

@@ -64,3 +64,9 @@ def test_what_is_not_a_image_is_refused(tmp_path: Path) -> None:
     Image.new("1", (14_000, 14_000)).save(tmp_path / "b.png")
     with pytest.raises(ValueError, match="196000000 pixels"):
         hash_image(tmp_path / "b.png")
+    picture(1).save(tmp_path / "c.png")
+    content = bytearray((tmp_path / "c.png").read_bytes())
+    content[33:37] = (1000).to_bytes(4)  # the length of the first chunk of pixels
+    (tmp_path / "c.png").write_bytes(content)
+    with pytest.raises(ValueError, match="broken PNG"):
+        hash_image(tmp_path / "c.png")
