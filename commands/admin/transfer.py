@@ -49,6 +49,8 @@ def export_challenge(call: Call) -> Outcome:
     The file is complete, or not there.
     """
     file = call.arguments.file
+    if file.is_dir():
+        raise ActionError(f"{file} is a directory: name a file in it.")
     exported = begin_export(
         call.database, archive_store(call.settings), slug=call.arguments.slug, user=operators_user()
     )

@@ -117,6 +117,8 @@ def test_an_operator_exports_imports_archives_and_deletes(
     database: Database, submission: Submission, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "spring.tar"
+    assert admin("export-challenge", "spring", ".") == 1
+    assert ". is a directory" in capsys.readouterr().err
     assert admin("export-challenge", "spring", str(file)) == 0
     assert file.stat().st_mode & 0o777 == 0o600
     again = ("import-challenge", str(file), "--organiser", "olga@lab.example")
