@@ -98,9 +98,9 @@ def _names_in_text(lines: Collection[str], first: int) -> dict[Id, str]:
     start = next((place for place, line in enumerate(listed) if line.startswith("names:")), None)
     if start is None:
         return {number: line.strip() for number, line in enumerate(listed, start=first)}
-    inline = re.fullmatch(r"names:\s*\[(.*)\]\s*(?:#.*)?", listed[start])
+    inline = re.match(r"names:\s*\[([^\]]*)\]", "".join(listed[start:]))  # also of several lines
     if inline:
-        return {number: _unquoted(name) for number, name in enumerate(inline[1].split(","), start=first)}
+        return {number: _unquoted(name) for number, name in enumerate(inline[1].strip(", ").split(","), start=first)}
     names: dict[Id, str] = {}
     for line in listed[start + 1 :]:
         entry = re.fullmatch(r"\s*(?:-\s*|(\d+)\s*:\s*)([^#]+?)\s*(?:#.*)?", line)

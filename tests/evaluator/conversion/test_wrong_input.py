@@ -204,9 +204,16 @@ def test_categories_by_name_are_matched_and_the_rest_dropped_on_request(director
     assert "bird" in missing
 
 
-def test_yaml_names_of_a_data_set(directory: Path) -> None:
+@pytest.mark.parametrize(
+    "text",
+    [
+        "names:\n  0: tv monitor\n  # two wheels\n  1: 'Motorcycle'  # two\n",
+        "names: ['tv monitor',\n  'Motorcycle']  # 2\n",
+    ],
+)
+def test_yaml_names_of_a_data_set(directory: Path, text: str) -> None:
     path = directory / "data.yaml"
-    path.write_text("path: x\nnames:\n  0: tv monitor\n  # two wheels\n  1: 'Motorcycle'  # two\nnc: 2\n")
+    path.write_text(f"path: x\n{text}nc: 2\n")
     names = CategoryNames(kit.edition().classes, by_text(read_category_names(path, 0)), 0)
     assert [names.find(0), names.find("1"), names.find(2)] == ["tvmonitor", "motorbike", None]
 
