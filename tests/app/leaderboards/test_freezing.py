@@ -115,15 +115,6 @@ def test_the_first_change_after_closing_comes_too_late_although_nobody_has_looke
     assert {row.team for row in board.rows} == {""}
 
 
-def test_a_team_that_is_founded_after_closing_comes_too_late_although_nobody_has_looked(
-    database: Database, world: World, clock: Clock
-) -> None:
-    clock.advance(2 * DAY)
-    with database.writing() as session:
-        teams.create(session, challenge=complete(session, world.challenge.id), user=world.people[1], name="Late")
-    assert {row.team for row in show(database, world).rows} == {""}
-
-
 def test_other_decimals_after_closing_come_too_late_although_nobody_has_looked(
     database: Database, world: World, clock: Clock
 ) -> None:
