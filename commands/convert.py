@@ -116,11 +116,12 @@ def _convert(arguments: argparse.Namespace) -> tuple[str, tuple[Problem, ...]]:
         except ValueError as error:
             raise MisuseError(str(error)) from error
         return f"{arguments.output}: {counted(int(arguments.input), 'colour')}", ()
-    for option in ("images", "categories"):
-        if getattr(arguments, option) is not None and not has_other_ids(
-            arguments.format, reverse=_is_reverse(arguments)
-        ):
-            raise MisuseError(f"{arguments.format} does not use --{option}")
+    has_ids = has_other_ids(arguments.format, reverse=_is_reverse(arguments))
+    paints = arguments.format == "segmentations-from-detections"
+    used = {"images": has_ids, "categories": has_ids, "from_competition": paints, "confidence": paints}
+    for option, is_used in used.items():
+        if getattr(arguments, option) is not None and not is_used:
+            raise MisuseError(f"{arguments.format} does not use --{option.replace('_', '-')}")
     edition = _edition(arguments)
     source = Path(arguments.input)
     if not source.exists():

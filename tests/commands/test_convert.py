@@ -92,6 +92,7 @@ def test_an_interrupted_conversion_leaves_nothing(
         (("colour-map", "many", "--output", "map.txt"), "number of colours"),
         (("coco", "nowhere.json", "--edition", "VOC2007", "--output", "r.tar.gz"), "nowhere.json: No such file"),
         (("coco", "pyproject.toml", "--output", "r.tar.gz"), "needs --edition"),
+        (("coco", "in.json", "--confidence", "0.5", "--output", "r.tar.gz"), "coco does not use --confidence"),
         (("coco", "pyproject.toml", "--edition", "VOC2007", "--output", "r.tar.gz"), "needs --competition"),
     ],
 )
