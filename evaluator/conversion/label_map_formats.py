@@ -136,7 +136,7 @@ def maps_from_results(
 
 def _files(source: Path, suffix: str) -> Iterator[tuple[str, bytes]]:
     try:
-        for member in members(source, TREE_LIMITS, lambda _: None):
+        for member in members(source, TREE_LIMITS):
             if member.name.lower().endswith(suffix):
                 yield member.name, member.read()
     except ArchiveError as error:

@@ -40,7 +40,7 @@ def yolo_source(path: Path, problems: ProblemCollector) -> Source:
         OSError: a file cannot be read.
     """
     try:
-        files = {m.name: m.read() for m in members(path, TREE_LIMITS, lambda _: None) if _is_label_file(m.name)}
+        files = {m.name: m.read() for m in members(path, TREE_LIMITS) if _is_label_file(m.name)}
     except ArchiveError as error:
         if error.problem.code == NOT_AN_ARCHIVE.code:
             raise needs_directory(path, f"a file for each image, <image>.txt, of lines {FIELDS}") from error

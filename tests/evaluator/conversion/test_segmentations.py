@@ -86,6 +86,8 @@ def test_everything_wrong_with_label_maps_at_once(tmp_path: Path) -> None:
     assert set(found) == {"wrong_size", "unknown_image", "missing_map"}
     assert found["missing_map"].startswith("Images without a label map: b.")
     assert "in this format, <image>.png" in found["missing_map"]
+    (maps / "b.png").symlink_to(maps / "a.png")
+    assert set(errors_of(maps, tmp_path)) == {"not_a_regular_file"}
     assert not (tmp_path / "r.tar.gz").exists()
 
 

@@ -233,6 +233,13 @@ def test_lines_without_confidence_and_pixels_in_yolo(directory: Path) -> None:
     assert codes == [("no_confidence", 1), ("not_normalised", 2), ("bad_line", 3)]
 
 
+def test_links_are_refused_not_passed_over(directory: Path) -> None:
+    (directory / "label").write_text("6 0.5 0.5 0.1 0.1 0.9\n")
+    (directory / "labels").mkdir()
+    (directory / "labels" / "000001.txt").symlink_to(directory / "label")
+    assert set(refused(directory, directory / "labels", "yolo")) == {"not_a_regular_file"}
+
+
 def test_yolo_files_of_two_runs_are_not_mixed(directory: Path) -> None:
     for run in ("predict", "predict2"):
         (directory / "runs" / run / "labels").mkdir(parents=True)
