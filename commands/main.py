@@ -75,6 +75,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         # The kernel drops a SIGTERM that the first process of a container does not handle. Asked to stop while it
         # starts, a worker would go on until it is killed.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:  # whoever started this has closed it
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode))
     if isinstance(sys.stdout, io.TextIOWrapper):  # as stderr: a console or file of Windows may lack a sign of a name
         sys.stdout.reconfigure(errors="backslashreplace")
     # Starting BLAS threads takes a third of numpy's import time, and vocboard's few matrix products are small.

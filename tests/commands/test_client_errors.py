@@ -269,6 +269,12 @@ def test_output_that_has_no_room_is_reported_in_one_line(arguments: tuple[str, .
     assert (done.returncode, done.stderr) == (2, "vocboard: cannot write the output: No space left on device\n")
 
 
+def test_a_closed_output_is_no_error() -> None:
+    program = f"{sys.executable} -m vocboard.commands.main explain utf16 <&- >&-"
+    done = subprocess.run(["/bin/sh", "-c", program], stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_output_in_an_encoding_without_a_sign_has_its_number() -> None:
     program = [sys.executable, "-m", "vocboard.commands.main", "explain", "boxes_from_centre"]
     done = subprocess.run(program, capture_output=True, check=False, env={**os.environ, "PYTHONIOENCODING": "cp1252"})
