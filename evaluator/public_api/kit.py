@@ -178,6 +178,8 @@ def convert(
         raise ValueError(f"there is no format {source_format!r}; there are {', '.join(CONVERSIONS)}")
     if (images is not None or categories is not None) and not has_other_ids(source_format, reverse=reverse):
         raise ValueError(f"{source_format} does not use images and categories")
+    if (confidence is not None or from_competition is not None) and source_format != FROM_DETECTIONS:
+        raise ValueError(f"{source_format} does not use confidence and from_competition")
     chosen, given, target = of_image_set(load_edition(edition), image_set), Path(source), Path(output)
     if source_format == COCO_GROUND_TRUTH:
         if reverse:

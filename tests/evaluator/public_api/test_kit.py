@@ -52,6 +52,8 @@ def test_arguments_that_cannot_be(tree: Path, tmp_path: Path) -> None:
         vocboard.convert("voc", tree, tmp_path / "x.zip", edition="VOC2007")
     with pytest.raises(ValueError, match="coco needs competition and image_sets"):
         vocboard.convert("coco", tree, tmp_path / "x.zip", edition="VOC2007")
+    with pytest.raises(ValueError, match="coco does not use confidence"):
+        vocboard.convert("coco", tree, tmp_path / "x.zip", edition="VOC2007", confidence=0.5)
     with pytest.raises(ValueError, match="there is no example of 'detecting'; there are classification"):
         vocboard.example("detecting", tree, tmp_path / "x.zip")
     with pytest.raises(ValueError, match="has no folder of an edition"):
