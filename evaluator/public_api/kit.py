@@ -176,10 +176,13 @@ def convert(
     """
     if source_format not in CONVERSIONS:
         raise ValueError(f"there is no format {source_format!r}; there are {', '.join(CONVERSIONS)}")
-    if (images is not None or categories is not None) and not has_other_ids(source_format, reverse=reverse):
-        raise ValueError(f"{source_format} does not use images and categories")
-    if (confidence is not None or from_competition is not None) and source_format != FROM_DETECTIONS:
-        raise ValueError(f"{source_format} does not use confidence and from_competition")
+    has_ids, paints = has_other_ids(source_format, reverse=reverse), source_format == FROM_DETECTIONS
+    unused = {
+        "images and categories": not has_ids and (images is not None or categories is not None),
+        "confidence and from_competition": not paints and (confidence is not None or from_competition is not None),
+    }
+    if any(unused.values()):
+        raise ValueError(f"{source_format} does not use {' and '.join(name for name in unused if unused[name])}")
     chosen, given, target = of_image_set(load_edition(edition), image_set), Path(source), Path(output)
     if source_format == COCO_GROUND_TRUTH:
         if reverse:
