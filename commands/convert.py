@@ -209,7 +209,7 @@ def _other_way(arguments: argparse.Namespace) -> str:
     try:
         files = members(Path(arguments.input), TREE_LIMITS, lambda _: None)
         is_other_way = any(names.identify(file.name) is not None for file in files)
-    except ArchiveError:
+    except (ArchiveError, OSError):  # the latter of a pipe, which has been read
         return ""
     return f" These are result files: to convert them to {arguments.format}, add --reverse." if is_other_way else ""
 

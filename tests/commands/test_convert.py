@@ -1,6 +1,7 @@
 """`vocboard convert` on the command line."""
 
 import json
+import os
 import subprocess
 import sys
 from functools import partial
@@ -129,6 +130,15 @@ def test_result_files_without_reverse_are_told_to_add_it(tmp_path: Path, options
         assert f"to convert them to {form}, add --reverse." in on_one_line(run, form, results, *options, *output)[2]
     _, _, err = on_one_line(run, "coco", results, *options, "--output", tmp_path / "out.json")
     assert ".zip; to convert result files to coco, add --reverse" in err
+
+
+def test_a_pipe_has_the_problems_of_its_content(tmp_path: Path, options: tuple[object, ...], run: Run) -> None:
+    ends = os.pipe()
+    os.write(ends[1], b"[7]" + b" " * 512)
+    os.close(ends[1])
+    status, _, err = run("coco", f"/dev/fd/{ends[0]}", *options, "--output", tmp_path / "r.tar.gz")
+    os.close(ends[0])
+    assert (status, err.splitlines()[-1]) == (1, "Nothing was written: 1 error.")
 
 
 def test_label_files_of_windows_are_read_and_decimal_commas_are_named(
