@@ -195,7 +195,7 @@ def reset_password(call: Call) -> Outcome:
 def create_token(call: Call) -> Outcome:
     """Create an API token."""
     arguments, longest = call.arguments, call.settings.token_lifetime
-    lifetime = longest if arguments.days is None else timedelta(days=arguments.days)
+    lifetime = longest if arguments.days is None else timedelta(days=min(arguments.days, longest.days + 1))
     with call.writing() as at:
         _, secret = service.create_token(
             at.session,
