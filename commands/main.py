@@ -76,7 +76,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         # starts, a worker would go on until it is killed.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-        if getattr(sys, name) is None:  # whoever started this has closed it
+        if getattr(sys, name) is None:  # closed by the program that started this one
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode))
     if isinstance(sys.stdout, io.TextIOWrapper):  # as stderr: a console or file of Windows may lack a sign of a name
         sys.stdout.reconfigure(errors="backslashreplace")
