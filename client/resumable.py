@@ -58,6 +58,9 @@ def _state_file(
 class ResumableUpload:
     """The upload of one archive to one challenge.
 
+    Attributes:
+        was_begun: whether an earlier run has begun it.
+
     Args of the constructor:
         sha256: of the archive: a file with the same content continues the upload, one that has changed does not.
     """
@@ -81,7 +84,7 @@ class ResumableUpload:
         self._file = _state_file(self._states, connection, challenge, self._phase, sha256)
         self._listener = listener or UploadListener()
         self._state = self._states.load(self._file)
-        self._is_continued = self._state is not None
+        self._is_continued = self.was_begun = self._state is not None
         self._has_begun = False
 
     def send(self) -> str:

@@ -18,7 +18,7 @@ from vocboard.client.retry_policy import RetryPolicy
 from vocboard.client.upload_states import UploadStates
 
 MAX_UPLOADS = 2  # of one archive: the server may lose a finished upload
-REUSED_KEY = "idempotency_key_reused"
+REUSED_KEY, CONFLICT = "idempotency_key_reused", "conflict"
 
 
 def submit(
@@ -69,10 +69,11 @@ def submit(
             upload.forget()
             raise
         except RefusedError as error:
-            is_lost = error.status == 404
-            if is_lost or error.code == REUSED_KEY:
+            # Lost, or begun by an earlier run for a phase that has closed since.
+            is_over = error.status == 404 or (upload.was_begun and error.code == CONFLICT)
+            if is_over or error.code in (REUSED_KEY, CONFLICT):
                 upload.forget()
-            if not is_lost or attempt == MAX_UPLOADS:
+            if not is_over or attempt == MAX_UPLOADS:
                 raise
         else:
             upload.forget()

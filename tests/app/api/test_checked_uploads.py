@@ -14,8 +14,11 @@ from tests.support.phases import main_phase
 from tests.support.site import Site
 from tests.support.wrong_archives import TRAINING_DATA, challenge, detections, tar
 from vocboard.app.challenges.models import Challenge
+from vocboard.app.challenges.rules import PhaseRules
+from vocboard.app.database import now
 from vocboard.app.intake import attempts
 from vocboard.app.intake.models import Upload
+from vocboard.app.organising.phase_changes import add_phase
 from vocboard.client.client import Client
 from vocboard.client.errors import WarningsNotAcceptedError
 from vocboard.commands.main import main
@@ -226,6 +229,26 @@ class TestResultsThatSeemWrong:
                 client.submit(target.slug, archive, method="Mine", training_data=TRAINING_DATA)
             done = client.submit(target.slug, archive, method="Mine", training_data=TRAINING_DATA, accept_warnings=True)
         assert done.warnings[0].code == "boxes_as_fractions"
+
+    def test_what_was_uploaded_for_a_phase_that_has_closed_is_sent_again_for_the_next(
+        self, embedded_site: Site, token: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        with embedded_site.writing() as session:
+            organiser = make_organiser(session)
+            target = challenge(session, organiser=organiser)
+            rules = PhaseRules(competitions=("comp4",), opens_at=now() - timedelta(hours=1))
+            add_phase(session, challenge=target, user=organiser, key="next", title="Next", rules=rules)
+            main_phase(session, target.id).opens_at = now()
+        archive = tmp_path / "results.tar.gz"
+        archive.write_bytes(self.ARCHIVE)
+        monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+        with Client(embedded_site.url, token=token) as client:
+            with pytest.raises(WarningsNotAcceptedError):
+                client.submit(target.slug, archive, method="Mine", training_data=TRAINING_DATA)
+            with embedded_site.writing() as session:
+                main_phase(session, target.id).closes_at = now() - timedelta(hours=2)
+            done = client.submit(target.slug, archive, method="Mine", training_data=TRAINING_DATA, accept_warnings=True)
+        assert done.phase == "next"
 
 
 def test_names_that_a_request_leaves_out_are_those_that_the_form_fills_in(
