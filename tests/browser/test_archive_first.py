@@ -4,6 +4,7 @@ import errno
 import os
 import re
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,12 +14,16 @@ from sqlalchemy import delete
 
 from tests.browser.dropping import drop, drop_files
 from tests.browser.exhibition import cookies_of
-from tests.support.factories import make_challenge, make_user
+from tests.support.factories import make_challenge, make_organiser, make_user
 from tests.support.figures import RESULTS, street_challenge
+from tests.support.phases import main_phase
 from tests.support.services import make_tables
 from tests.support.site import Site, serving
 from tests.support.wrong_archives import CASES, TRAINING_DATA, challenge, detections, tar, under
 from vocboard.app.accounts.models import WebSession
+from vocboard.app.challenges.rules import PhaseRules
+from vocboard.app.database import now
+from vocboard.app.organising.phase_changes import add_phase
 from vocboard.app.settings import Settings
 from vocboard.app.storage import local_files
 
@@ -134,6 +139,28 @@ def test_an_identical_archive_is_pointed_out_and_a_used_up_quota_is_said_before(
         submit(page)
     page.goto(f"{site.url}/challenges/{slug}/submit")
     expect(page.get_by_role("alert")).to_contain_text("The quota of comp4 is used up")
+
+
+def test_an_archive_that_was_uploaded_for_a_phase_that_has_closed_is_sent_again(
+    site: Site, page: Page, tmp_path: Path
+) -> None:
+    with site.writing() as session:
+        organiser = make_organiser(session)
+        target, email = challenge(session, organiser=organiser, opens_at=now()), make_user(session).email
+        rules = PhaseRules(competitions=("comp4",), opens_at=now() - timedelta(hours=1))
+        add_phase(session, challenge=target, user=organiser, key="next", title="Next", rules=rules)
+    page.context.add_cookies(cookies_of(site, email))
+    page.goto(f"{site.url}/challenges/{target.slug}/submit")
+    file = tmp_path / "results.tar.gz"
+    choose(page, file, tar(detections()))
+    expect(page.locator("[data-checked]")).to_contain_text("The archive is valid", timeout=PATIENCE_MS)
+    with site.writing() as session:
+        main_phase(session, target.id).closes_at = now() - timedelta(hours=2)
+    page.reload()
+    page.get_by_label("Result files in one archive").set_input_files(file)
+    expect(page.locator("#report")).to_contain_text("closed at", timeout=PATIENCE_MS)
+    page.get_by_label("Result files in one archive").set_input_files(file)
+    expect(page.locator("[data-checked]")).to_contain_text("The archive is valid", timeout=PATIENCE_MS)
 
 
 def test_what_cannot_be_sent_is_explained_and_a_check_whose_connection_is_lost_is_repeated(

@@ -90,7 +90,8 @@ async function check(upload) {
     return;
   }
   const isRejected = showReport(await response.text(), response.status);
-  if (isRejected) await remove(upload);
+  // 409: it was begun for a phase that has closed since, and would only be continued.
+  if (isRejected || response.status === 409) await remove(upload);
   askForAnother(isRejected ? CORRECTED : "");
 }
 
