@@ -130,7 +130,8 @@ def evaluate_batch(process: Process, claim: Claim) -> None:
             return
     with _stored_at_the_end(process, claim, batch) as outcomes:
         for item in batch.items:
-            _evaluate_one(process, batch, item, outcomes)
+            is_last = claim.attempt >= process.settings.evaluation_attempts
+            _evaluate_one(process, batch, item, outcomes, is_last=is_last)
             if outcomes.must_wait or time.monotonic() > until or process.must_give_way(claim):
                 break
     with process.database.writing() as session:
@@ -168,7 +169,7 @@ def _divide(session: Session, process: Process, claim: Claim, batch: Batch) -> N
     jobs.finish(session, claim)
 
 
-def _evaluate_one(process: Process, batch: Batch, item: Item, outcomes: _Outcomes) -> None:
+def _evaluate_one(process: Process, batch: Batch, item: Item, outcomes: _Outcomes, *, is_last: bool) -> None:
     started_at, started = now(), time.monotonic()
     try:
         try:
@@ -181,9 +182,11 @@ def _evaluate_one(process: Process, batch: Batch, item: Item, outcomes: _Outcome
         evaluation = evaluate(item.uploaded, process, edition, truth)
         if unavailable := evaluation.unavailable:
             raise UnscorableError(f"the ground truth has nothing on {', '.join(unavailable)}")
-    except OSError:
-        outcomes.interrupted = item.submission_id
-        raise
+    except OSError as error:
+        if not is_last:
+            outcomes.interrupted = item.submission_id
+            raise
+        outcomes.failed.append(_failed(item, WENT_WRONG, error))
     except SoftTimeLimitExceeded as error:
         outcomes.failed.append(_failed(item, TOOK_TOO_LONG, error))
         raise  # the task's time is over

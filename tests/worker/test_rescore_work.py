@@ -1,6 +1,7 @@
 """How workers go through a re-score: killed, cancelled, interrupted by live submissions."""
 
 import uuid
+from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select
 
+from tests.support.archives import stored_path
 from tests.support.backend import Backend, make_columns, wait_until
 from tests.support.jobs import claim_next, let_leases_end, process, rescore_next
 from tests.support.rescoring import (
@@ -23,7 +25,7 @@ from tests.support.rescoring import (
 from vocboard.app.errors import ConflictError
 from vocboard.app.evaluations.models import Evaluation
 from vocboard.app.jobs.models import Job, Kind
-from vocboard.app.leaderboards.models import Rescore, RescoreState
+from vocboard.app.leaderboards.models import Rescore, RescoreItem, RescoreState
 from vocboard.app.organising import moderation
 from vocboard.app.rescores import queries, service
 from vocboard.app.submissions.models import State
@@ -125,6 +127,23 @@ def test_one_that_keeps_killing_workers_is_given_up(backend: Backend) -> None:
     work(backend)
     report = rescore(backend, rescore_id).report
     assert [one["submission"] for one in report["failures"]] == [str(deadly)]
+
+
+def test_a_lost_archive_is_reported_with_its_error(backend: Backend) -> None:
+    challenge = backend.challenge()
+    (lost,) = submit_scored(backend, challenge, 1)
+    files = backend.submission(lost)
+    for sha256 in (files.archive_sha256, files.columns_sha256):
+        stored_path(backend.store, str(sha256)).unlink()
+    rescore_id = start_rescore(backend, challenge, add_corrected_truth(backend, challenge))
+    for _ in range(backend.settings.evaluation_attempts):
+        with suppress(FileNotFoundError):
+            work(backend)
+        let_leases_end(backend.database)
+    work(backend)
+    assert [one["reason"] for one in rescore(backend, rescore_id).report["failures"]] == [rescoring.WENT_WRONG]
+    with backend.database.reading() as session:
+        assert "FileNotFoundError" in (session.scalars(select(RescoreItem.failure_detail)).one() or "")
 
 
 @pytest.mark.parametrize(("allowed", "counted"), [(3, 1), (1, 0)])
