@@ -17,7 +17,7 @@ from vocboard.app.jobs.service import Claim
 from vocboard.app.submissions.models import Submission
 from vocboard.worker import columns, ground_truth_files, replicates
 from vocboard.worker.failure_reasons import lasting, technical_reason
-from vocboard.worker.ground_truth_directory import GroundTruthDirectory
+from vocboard.worker.ground_truth_directory import GroundTruthDirectory, LostKeyError
 from vocboard.worker.process import Process
 
 _log = logging.getLogger(__name__)
@@ -35,7 +35,7 @@ def run(process: Process, claim: Claim) -> None:
     try:
         found = _diagnose(process, claim.key) if is_wanted else {}
         noise_key = GroundTruthDirectory(process.settings).noise_key()
-    except _UnreadableTruthError as error:
+    except (_UnreadableTruthError, LostKeyError) as error:
         _log.error("evaluation %s waits: the ground truth cannot be read: %s", claim.key, error)
         with process.database.writing() as session:
             jobs.release(session, claim, after=process.settings.lease)

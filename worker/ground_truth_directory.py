@@ -26,7 +26,7 @@ _TEMPORARY_PREFIX = "temporary-"
 _UNFINISHED_FOR = timedelta(hours=1)  # longer than `GroundTruth.save` takes, which locks no file
 
 
-class LostKeyError(Exception):
+class LostKeyError(OSError):
     """The private key is missing, and a new one would not open what was encrypted for it."""
 
 

@@ -41,7 +41,7 @@ from vocboard.evaluator.editions import load
 from vocboard.evaluator.evaluation import read_for_scoring
 from vocboard.evaluator.statistics.collect import collect_evidence
 from vocboard.worker import diagnoses, ground_truth_files
-from vocboard.worker.ground_truth_directory import GroundTruthDirectory
+from vocboard.worker.ground_truth_directory import PRIVATE_KEY_FILE, GroundTruthDirectory
 
 GOLDEN, EDITION = "voc2012-synthetic", load("VOC2012")
 OFFLINE_ONLY = {"measures", "mean_over_overlaps"}
@@ -135,6 +135,13 @@ def test_a_failed_diagnosis_says_why_and_is_tried_again_when_an_organiser_asks(
         let_leases_end(backend.database)
     backend.truth_file.rmdir()
     away.rename(backend.truth_file)
+    GroundTruthDirectory(backend.settings).private_key()
+    key = backend.settings.truth / PRIVATE_KEY_FILE
+    away = key.rename(key.with_suffix(".away"))
+    assert diagnose_all(backend) == 1
+    assert seen_by(backend, user, submission_id).state is DiagnosisState.WAITING
+    let_leases_end(backend.database)
+    away.rename(key)
     with backend.database.writing() as session:
         version = main_truth(session, challenge)
         assert version is not None

@@ -6,7 +6,9 @@ import subprocess
 import sys
 import threading
 import uuid
+from dataclasses import replace
 from datetime import timedelta
+from shutil import rmtree
 
 import pytest
 from sqlalchemy import text
@@ -17,6 +19,7 @@ from tests.support.factories import IMAGES
 from tests.support.jobs import evaluate_next, job_of, let_leases_end, process
 from tests.support.life import eventually
 from tests.support.phases import complete, main_phase, main_truth
+from tests.support.s3_server import settings_of
 from tests.support.services import REAL
 from vocboard.app.challenges.queries import lock_challenge
 from vocboard.app.evaluations import queries as evaluations
@@ -24,6 +27,7 @@ from vocboard.app.evaluations.scorings import make_current, start_scoring
 from vocboard.app.jobs import service as jobs
 from vocboard.app.jobs.models import Kind
 from vocboard.app.jobs.service import Claim
+from vocboard.app.storage.s3_objects import Bucket
 from vocboard.app.submissions.models import State, Submission
 from vocboard.evaluator import VERSION
 from vocboard.worker import evaluation, work
@@ -140,6 +144,19 @@ def test_a_disk_that_is_away_leaves_the_submission_to_a_later_attempt(
     away.rename(backend.truth_file)
     assert evaluate(backend)
     assert backend.submission(submission_id).state is State.SCORED
+
+
+@pytest.mark.services
+@pytest.mark.full
+@pytest.mark.parametrize("set_up", ["embedded"], indirect=True)
+def test_a_worker_whose_private_key_is_away_leaves_the_submission_to_a_later_attempt(
+    backend: Backend, bucket: Bucket
+) -> None:
+    sealed = replace(backend, settings=backend.settings.model_copy(update=settings_of(bucket)))
+    submission_id = sealed.submit(sealed.user(), sealed.challenge())
+    rmtree(sealed.settings.truth)
+    assert evaluate(sealed)
+    assert sealed.submission(submission_id).state is State.QUEUED
 
 
 def test_a_worker_that_can_read_all_ground_truth_reports_no_recovery(
