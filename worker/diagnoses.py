@@ -17,8 +17,8 @@ from vocboard.app.jobs.service import Claim
 from vocboard.app.submissions.models import Submission
 from vocboard.worker import columns, ground_truth_files, replicates
 from vocboard.worker.failure_reasons import lasting, technical_reason
-from vocboard.worker.ground_truth_directory import GroundTruthDirectory, LostKeyError
-from vocboard.worker.process import Process
+from vocboard.worker.ground_truth_directory import GroundTruthDirectory
+from vocboard.worker.process import Process, UnreadableTruthError
 
 _log = logging.getLogger(__name__)
 
@@ -35,11 +35,6 @@ def run(process: Process, claim: Claim) -> None:
     try:
         found = _diagnose(process, claim.key) if is_wanted else {}
         noise_key = GroundTruthDirectory(process.settings).noise_key()
-    except (_UnreadableTruthError, LostKeyError) as error:
-        _log.error("evaluation %s waits: the ground truth cannot be read: %s", claim.key, error)
-        with process.database.writing() as session:
-            jobs.release(session, claim, after=process.settings.lease)
-        return
     except Exception as error:
         if (failure := lasting(error)) is None:
             raise
@@ -66,16 +61,12 @@ class _NoGroundTruthError(Exception):
     """The ground truth is not on this server."""
 
 
-class _UnreadableTruthError(Exception):
-    """The file of the ground truth cannot be read; the message says why."""
-
-
 def _diagnose(process: Process, evaluation_id: uuid.UUID) -> dict[str, Diagnosis]:
     """Return the diagnosis of each competition.
 
     Raises:
         _NoGroundTruthError: it is on another server.
-        _UnreadableTruthError: it is away, or its place is, and can be restored.
+        UnreadableTruthError: it is away, or its place is, and can be restored.
         UnscorableError, DamagedArchiveError, StoppedProcessError, MemoryError, OSError: as for `columns.diagnose`.
     """
     with process.database.reading() as session:
@@ -96,7 +87,7 @@ def _diagnose(process: Process, evaluation_id: uuid.UUID) -> dict[str, Diagnosis
     try:
         truth = ground_truth_files.load(process.settings, source.truth_sha256)
     except OSError as error:
-        raise _UnreadableTruthError(error) from None
+        raise UnreadableTruthError(error) from None
     with_boundaries = level is Detail.EVERYTHING
     found = columns.diagnose(source.uploaded, process, source.edition, truth, with_boundaries=with_boundaries)
     competitions = {each.competition for each in sources.values()}

@@ -17,6 +17,7 @@ from vocboard.app.settings import Settings
 from vocboard.app.storage.ground_truth_inbox import PUBLIC_KEY_FILE, UNANNOUNCED_FOR
 from vocboard.app.storage.local_files import IncomingFile, remove_abandoned
 from vocboard.app.storage.stores import ground_truth_inbox
+from vocboard.worker.process import UnreadableTruthError
 
 PRIVATE_KEY_FILE = "worker.private-key"
 NOISE_KEY_FILE = "noise.key"  # there after a rotation
@@ -26,7 +27,7 @@ _TEMPORARY_PREFIX = "temporary-"
 _UNFINISHED_FOR = timedelta(hours=1)  # longer than `GroundTruth.save` takes, which locks no file
 
 
-class LostKeyError(OSError):
+class LostKeyError(UnreadableTruthError):
     """The private key is missing, and a new one would not open what was encrypted for it."""
 
 

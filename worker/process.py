@@ -27,6 +27,10 @@ class MoreUrgentError(Exception):
     """A more urgent job is due, or the turn is over: the job is to be released."""
 
 
+class UnreadableTruthError(OSError):
+    """Ground truth of this server cannot be read now: the job waits for the length of a lease, as if not claimed."""
+
+
 @dataclass
 class Process:
     """The resources of a process, created on first use, which is after the fork."""

@@ -40,7 +40,7 @@ from vocboard.evaluator.statistics.intervals import MIN_IMAGES, ReplicatedMeasur
 from vocboard.evaluator.stored_results.columns_file import ColumnsError, ColumnsFile, ColumnsWriter
 from vocboard.worker import ground_truth_files
 from vocboard.worker.columns import MAX_EVIDENCE_BYTES, collect
-from vocboard.worker.process import Process
+from vocboard.worker.process import Process, UnreadableTruthError
 
 MAX_BYTES = 256 * 1024**2
 _SCORES, _BY_CLASS, _BIASES, _FOUND, _FOUND_IN = "scores", "per_class", "biases", "found", "found_in"
@@ -249,8 +249,8 @@ def evidence_of(process: Process, source: Source) -> Evidence:
             _log.warning("evidence of result %s is collected again: %s", source.result_id, error)
     try:
         truth = ground_truth_files.load(process.settings, source.truth_sha256)
-    except FileNotFoundError:
-        raise NoReplicatesError(Failure.GROUND_TRUTH_ELSEWHERE) from None
+    except OSError as error:
+        raise UnreadableTruthError(error) from None
     content = collect(source.uploaded, process, source.edition, truth, source.competition)
     if content is None:
         raise NoReplicatesError(Failure.GROUND_TRUTH_ELSEWHERE)

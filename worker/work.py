@@ -33,7 +33,7 @@ from vocboard.worker import (
     sweep,
     webhooks,
 )
-from vocboard.worker.process import MoreUrgentError, Process
+from vocboard.worker.process import MoreUrgentError, Process, UnreadableTruthError
 
 RENEWALS_PER_LEASE = 3  # two renewals may fail before the lease ends
 # How long one task starts new jobs: this saves a task for each small one, and leaves each most of the time limit.
@@ -50,8 +50,8 @@ class Work:
     """How a kind of job is done.
 
     Attributes:
-        run: does the job. `MoreUrgentError` returns it to the queue; after any other error, it is tried again when its
-            lease has ended.
+        run: does the job. `MoreUrgentError` and `UnreadableTruthError` return it to the queue; after any other error,
+            it is tried again when its lease has ended.
         give_up: ends a job that has stopped workers too often; None if it is tried for ever.
     """
 
@@ -111,6 +111,10 @@ def work_next(process: Process) -> bool:
             except MoreUrgentError:
                 with process.database.writing() as session:
                     jobs.release(session, claim)
+            except UnreadableTruthError as error:
+                _log.error("%s of %s waits: the ground truth cannot be read: %s", claim.kind, claim.key, error)
+                with process.database.writing() as session:
+                    jobs.release(session, claim, after=settings.lease)
         except LostClaimError:
             _log.info("%s of %s: cancelled or claimed by another worker; nothing is stored", claim.kind, claim.key)
     return True

@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session
 
 from tests.support.backend import Backend, wait_until
 from tests.support.golden import golden, golden_truth
-from tests.support.jobs import claim_next, evaluate_next, sweep, update_next
+from tests.support.jobs import claim_next, evaluate_next, let_leases_end, sweep, update_next
 from tests.support.phases import complete, main_phase, show_board
 from tests.support.rescoring import add_corrected_truth, administrator, apply, start_rescore, submit_scored, work
 from tests.support.services import REAL
@@ -500,6 +500,19 @@ def test_a_failure_concerns_one_leaderboard_and_is_tried_again_when_an_organiser
     update_all(backend)
     assert states(backend, challenge)["comp1"] == (StatisticsState.FAILED, Failure.ERROR)  # nobody has asked
     request_again(backend, challenge)
+    update_all(backend)
+    assert states(backend, challenge)["comp1"] == (StatisticsState.SHOWN, None)
+
+
+def test_statistics_wait_for_ground_truth_that_cannot_be_read(backend: Backend) -> None:
+    challenge = backend.challenge()
+    submit_scored(backend, challenge, 2)
+    away = backend.truth_file.rename(backend.truth_file.with_suffix(".away"))
+    for _ in range(backend.settings.evaluation_attempts + 1):
+        update_all(backend)
+        assert states(backend, challenge)["comp1"] == (StatisticsState.BEING_COMPUTED, None)
+        let_leases_end(backend.database)
+    away.rename(backend.truth_file)
     update_all(backend)
     assert states(backend, challenge)["comp1"] == (StatisticsState.SHOWN, None)
 
