@@ -19,6 +19,7 @@ from vocboard.app.jobs.service import Claim
 from vocboard.app.rescores import queue as rescores
 from vocboard.app.settings import Settings
 from vocboard.app.storage.ground_truth_inbox import GroundTruthInbox, purpose_of
+from vocboard.app.storage.local_files import StoreUnavailableError
 from vocboard.app.storage.sealed_files import SealError, unseal
 from vocboard.app.storage.stores import ground_truth_inbox
 from vocboard.app.submissions.models import Submission
@@ -27,7 +28,7 @@ from vocboard.evaluator.ground_truth import GroundTruthError
 from vocboard.evaluator.problems import Problem, Severity
 from vocboard.worker import ground_truth_files
 from vocboard.worker.ground_truth_directory import GroundTruthDirectory
-from vocboard.worker.process import Process
+from vocboard.worker.process import Process, UnreadableTruthError
 
 _log = logging.getLogger(__name__)
 
@@ -36,7 +37,7 @@ def run(process: Process, claim: Claim) -> None:
     """Import an uploaded version of ground truth, and let versions become current that need no re-score.
 
     Problems of the tree are stored for the organiser. Other errors are raised; the import is retried when its lease has
-    ended.
+    ended, and waits for a store that is away.
     """
     settings, database = process.settings, process.database
     with database.writing() as session:
@@ -53,6 +54,8 @@ def run(process: Process, claim: Claim) -> None:
         with database.writing() as session:
             queue.refuse(session, claim, error.problems)
             rescores.add_waiting(session, claim.key)
+    except StoreUnavailableError as error:
+        raise UnreadableTruthError(error) from None
     else:
         with database.writing() as session:
             queue.finish(session, claim, imported)

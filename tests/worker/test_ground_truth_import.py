@@ -17,7 +17,7 @@ from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 
 from tests.support.factories import make_challenge, make_organiser, make_user
-from tests.support.jobs import import_next, sweep
+from tests.support.jobs import import_next, let_leases_end, sweep
 from tests.support.phases import main_truth, phase_of
 from tests.support.scored import make_published
 from tests.support.trees import write_tree
@@ -291,6 +291,17 @@ def test_a_failure_of_ours_is_tried_again_and_then_given_up(
             import_next(database, impatient)
     assert import_next(database, impatient)
     assert version(database, version_id).state is TruthState.FAILED
+
+
+def test_an_import_waits_for_an_object_store_that_is_away(database: Database, settings: Settings, tree: Path) -> None:
+    version_id = upload(database, settings, challenge_to_import(database), packed(tree))
+    away = {"store": "s3://bucket", "store_endpoint": "http://127.0.0.1:1", "store_region": "x", "store_key_id": "x"}
+    for _ in range(settings.evaluation_attempts + 1):
+        assert import_next(database, settings.model_copy(update=away))
+        assert version(database, version_id).state is TruthState.IMPORTING
+        let_leases_end(database)
+    assert import_next(database, settings)
+    assert version(database, version_id).state is TruthState.READY
 
 
 def test_the_sweep_takes_a_truth_that_fits_once_the_challenge_asks_for_less(
