@@ -6,10 +6,11 @@ evaluation, and in its sweep, which finds phases whose level has changed. Below 
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, Delete, Insert, Select, delete, exists, insert, select
+from sqlalchemy import ColumnElement, Delete, Insert, Select, delete, exists, select
 from sqlalchemy.orm import Session
 
 from vocboard.app.challenges.models import ChallengePhase, Detail
+from vocboard.app.database import insert_into
 from vocboard.app.evaluations.models import (
     CompetitionResult,
     Evaluation,
@@ -48,17 +49,19 @@ def add_missing(session: Session, *which: ColumnElement[bool]) -> None:
     if session.scalar(_of_public_phases(select(CompetitionResult.id)).where(*which).limit(1)) is None:
         return
     for secret, public in _TABLES:
-        session.execute(_insertion(secret, public, *which))
+        session.execute(_insertion(session, secret, public, *which))
 
 
-def _insertion(secret: _Secret, public: _Public, *which: ColumnElement[bool]) -> Insert:
+def _insertion(session: Session, secret: _Secret, public: _Public, *which: ColumnElement[bool]) -> Insert:
     columns = [column.name for column in secret.__table__.columns]
     missing = (
         _of_public_phases(select(*(secret.__table__.c[name] for name in columns)))
         .where(CompetitionResult.id == secret.result_id, *which)
         .where(~exists().where(public.result_id == CompetitionResult.id))
     )
-    return insert(public).from_select(columns, missing)
+    adding = insert_into(session, public).from_select(columns, missing)
+    insertion: Insert = adding.on_conflict_do_nothing()  # another worker may copy the same at this moment
+    return insertion
 
 
 def _deletion(public: _Public) -> Delete:

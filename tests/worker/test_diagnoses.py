@@ -1,7 +1,9 @@
 """What the server stores and shows of errors is what `vocboard evaluate --diagnose --json` prints."""
 
 import json
+import time
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from unittest.mock import Mock
 
@@ -16,12 +18,13 @@ from tests.support.rescoring import add_corrected_truth, administrator, start_re
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Challenge, Detail
 from vocboard.app.errors import ConflictError
-from vocboard.app.evaluations import diagnosis_shares, diagnosis_tasks
+from vocboard.app.evaluations import diagnosis_shares, diagnosis_tasks, exact_copies
 from vocboard.app.evaluations.diagnosis_failures import DiagnosisFailure
 from vocboard.app.evaluations.diagnosis_tasks import UnknownDiagnoses
 from vocboard.app.evaluations.models import (
     CompetitionResult,
     DiagnosisShares,
+    PublicCurve,
     PublicDiagnosis,
     SecretDiagnosis,
 )
@@ -101,6 +104,27 @@ def test_diagnoses_of_all_tasks_are_those_of_the_command_line(
     sweep(backend.database, backend.settings)
     with backend.database.reading() as session:
         assert session.scalars(select(PublicDiagnosis)).all() == []
+
+
+@pytest.mark.full
+def test_the_sweep_and_a_job_may_copy_the_exact_curves_of_one_result_at_once(backend: Backend) -> None:
+    challenge = backend.challenge()
+    submit_scored(backend, challenge, 1)
+    with backend.database.writing() as session:
+        main_phase(session, challenge.id).detail = Detail.EVERYTHING
+
+    def copy(pause: float = 0.0) -> None:
+        with backend.database.writing() as session:
+            exact_copies.synchronise(session)
+            time.sleep(pause)
+
+    with ThreadPoolExecutor() as threads:
+        first = threads.submit(copy, pause=0.5)
+        time.sleep(0.2)
+        threads.submit(copy).result()
+        first.result()
+    with backend.database.reading() as session:
+        assert session.scalars(select(PublicCurve)).all() != []
 
 
 def diagnose_all(backend: Backend) -> int:
