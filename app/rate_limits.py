@@ -120,7 +120,7 @@ def enforce(session: Session, subjects: Mapping[Limit, str]) -> None:
             if limit.is_told:
                 tell_refused(Standing(limit.action, limit.count, limit.period, 0, used_up[-1]))
     if used_up:
-        raise LimitedError("Too many attempts. Wait a moment, then try again.", allowed_at=max(used_up))
+        raise LimitedError("Too many attempts. Try again later.", allowed_at=max(used_up))
 
 
 def recent(session: Session, limit: Limit, subject: str) -> int:

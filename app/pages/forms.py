@@ -36,7 +36,7 @@ class FormErrors:
         if isinstance(error, InvalidInputError | InvalidArchiveError):
             return cls(error.status, error.fields)
         if isinstance(error, LimitedError):
-            allowed = f"{error.allowed_at:%H:%M} UTC"
+            allowed = f"{error.allowed_at.day} {error.allowed_at:%b %Y, %H:%M} UTC"  # often another day
             return cls(error.status, message=f"{error} You can try again from {allowed}.")
         return cls(error.status, message=str(error))
 

@@ -3,12 +3,14 @@
 import ast
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime
 
 import pytest
 from fastapi.routing import APIRoute
 
+from vocboard.app.errors import LimitedError
 from vocboard.app.pages import OFTEN_REQUESTED, OTHERS
-from vocboard.app.pages.forms import DONE, go_to
+from vocboard.app.pages.forms import DONE, FormErrors, go_to
 from vocboard.app.pages.rendering import STATIC_DIRECTORY, TEMPLATE_DIRECTORY
 from vocboard.app.pages.wording import field_label
 from vocboard.app.web.csrf import FIELD, protect_form
@@ -55,6 +57,11 @@ def test_every_handler_of_a_form_verifies_the_token() -> None:
         and protect_form not in {dependency.call for dependency in route.dependant.dependencies}
     }
     assert unprotected == STREAMING | {ONE_CLICK}
+
+
+def test_a_limit_says_on_which_day_it_ends() -> None:
+    errors = FormErrors.of(LimitedError("Too many.", allowed_at=datetime(2026, 12, 2, 8, 5, tzinfo=UTC)))
+    assert errors.message == "Too many. You can try again from 2 Dec 2026, 08:05 UTC."
 
 
 def test_every_message_after_a_form_exists_and_is_used() -> None:
