@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from vocboard.app.accounts.people import written_addresses
 from vocboard.app.challenges import phase_people
-from vocboard.app.challenges.models import MAIN_PHASE, Challenge
+from vocboard.app.challenges.models import MAIN_PHASE, Challenge, Visibility
 from vocboard.app.challenges.phases import phase_named, phases_of
 from vocboard.app.database import now
 from vocboard.app.errors import InvalidInputError, LimitedError
@@ -168,7 +168,7 @@ def phases_overview(
             session, challenge, contains=admitted, page=page_number(organised.request)
         )
         extras = phase_people.extra_quotas(session, challenge)
-    phases = phases_of(challenge)
+    phases, is_private = phases_of(challenge), challenge.visibility is Visibility.PRIVATE
     return render(
         organised.request,
         "organise/phases.html",
@@ -176,7 +176,7 @@ def phases_overview(
         challenge=challenge,
         timeline=timeline(challenge, at),
         titles={phase.id: phase.title for phase in phases},
-        limited=[phase for phase in phases if phase.rules.chooses_people],
+        limited=[phase for phase in phases if is_private or phase.rules.chooses_people],
         admissions=admissions,
         admitted=admitted,
         extras=extras,

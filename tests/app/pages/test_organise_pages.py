@@ -255,6 +255,7 @@ def test_long_lists_of_people_come_in_pages(embedded_site: Site) -> None:
     ("given", "is_archived", "links"),
     [
         ({"admission": Admission.APPROVED}, False, ["/phases#admissions", "/edit#admission"]),
+        ({"visibility": Visibility.PRIVATE}, False, ["/phases#admissions", "/edit#admission"]),
         ({}, False, ["/edit#admission"]),
         ({"admission": Admission.APPROVED}, True, []),
     ],
@@ -269,3 +270,4 @@ def test_the_page_about_admission_links_to_forms_that_there_are(
             base = f"/organise/{challenge.slug}"
         page = html.fromstring(client.get(f"{base}/admission").text)
         assert page.xpath("//section//a[contains(@href, '#')]/@href") == [base + link for link in links]
+        assert (f'action="{base}/admissions"' in client.get(f"{base}/phases").text) is ("/phases#admissions" in links)
