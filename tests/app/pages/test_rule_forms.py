@@ -17,7 +17,7 @@ from tests.support.site import Site
 from vocboard.app.challenges.models import Challenge, Detail, Freeze, Visibility
 from vocboard.app.challenges.phases import phase_named
 from vocboard.app.challenges.queries import challenge_with_phases
-from vocboard.app.challenges.rules import DataLink, PhaseRules, rules_of
+from vocboard.app.challenges.rules import MIN_STEP, DataLink, PhaseRules, rules_of
 from vocboard.app.database import now
 from vocboard.app.errors import InvalidInputError
 from vocboard.app.organising.phase_changes import add_phase
@@ -40,6 +40,18 @@ def test_the_form_of_a_challenge_gives_its_rules_back(embedded_site: Site) -> No
     with embedded_site.writing() as session:
         challenge = make_with_rules(session)
         assert rules_in(form_of(challenge)) == rules_of(challenge)
+
+
+def test_browsers_let_the_form_be_saved_with_every_number_that_a_rule_can_have(embedded_site: Site) -> None:
+    least: dict[str, Any] = {"decimals": 1, "quota_count": 1, "quota_period_seconds": 1, "ladder_step": MIN_STEP}
+    with embedded_site.writing() as session:
+        organiser = make_organiser(session)
+        challenge = make_challenge(session, organiser=organiser, **least, team_size=1, min_account_days=0)
+    with signed_in(embedded_site, organiser.email) as client:
+        page = html.fromstring(client.get(f"/organise/{challenge.slug}/edit").text)
+    numbers = page.xpath('//input[@type="number"]')
+    assert len(numbers) == 6
+    assert [each.get("name") for each in numbers if float(each.get("value")) < float(each.get("min"))] == []
 
 
 def test_every_field_of_a_challenge_that_exists_is_in_one_section() -> None:
