@@ -9,7 +9,7 @@ from vocboard.app.accounts.models import User
 from vocboard.app.announcements import asking, queries
 from vocboard.app.challenges import service as challenges
 from vocboard.app.database import Database, now
-from vocboard.app.errors import ConflictError, InvalidInputError, LimitedError
+from vocboard.app.errors import ConflictError, ForbiddenError, InvalidInputError, LimitedError
 from vocboard.app.pages.challenges import read_challenge, shown_on_all_tabs
 from vocboard.app.pages.filters import page_number
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
@@ -56,7 +56,7 @@ def ask(
         with database.writing() as session:
             challenge = challenges.get_visible(session, slug, user)
             asking.ask(session, challenge=challenge, user=user, text=text)
-    except (ConflictError, InvalidInputError, LimitedError) as error:
+    except (ConflictError, ForbiddenError, InvalidInputError, LimitedError) as error:
         return _questions_page(request, database, slug, user, errors=FormErrors.of(error), text=text)
     return go_to(f"/challenges/{slug}/questions", done="asked")
 

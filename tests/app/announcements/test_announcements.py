@@ -317,6 +317,9 @@ def test_people_announce_ask_and_answer_in_forms(embedded_site: Site, organiser:
         assert "Number 2" in overview.text_content()
         assert "Number 1" not in overview.text_content()
         assert send_form(ada, "/challenges/spring/questions", text=" ").status_code == 422
+        with signed_in(embedded_site, approved=False) as waiting:
+            refused = send_form(waiting, "/challenges/spring/questions", text="May I *use* COCO?")
+            assert (refused.status_code, "May I *use* COCO?" in refused.text) == (403, True)
         done = send_form(ada, "/challenges/spring/questions", text="May I use COCO?")
         assert done.headers["location"] == "/challenges/spring/questions?done=asked"
         assert "1 question to answer" in olga.get("/organise").text
