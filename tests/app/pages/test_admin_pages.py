@@ -159,7 +159,7 @@ def test_rejected_email_is_sent_again(embedded_site: Site) -> None:
         assert send_form(client, "/admin/mail", "/admin/mail/retry", message=first).status_code == 409
         assert send_form(client, "/admin/mail", "/admin/mail/retry").status_code == 303
         assert send_due(database, directory, lambda message: None) == 2
-        assert "All email of the last 30 days was sent" in client.get("/admin/mail").text
+        assert "No email of the last 30 days has failed" in client.get("/admin/mail").text
         log = client.get("/organise/log").text
     assert "had a rejected email to " in log
     assert "had 1 rejected email sent again" in log
