@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from vocboard.app.accounts.people import normalised_email
+from vocboard.app.accounts.people import domain_of, normalised_email
 from vocboard.app.challenges.models import (
     Admission,
     Challenge,
@@ -158,7 +158,10 @@ class PhaseRules(BaseModel):
     @field_validator("admission_domains")
     @classmethod
     def _tidied(cls, domains: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(domain.strip().lower().removeprefix("@") for domain in domains))
+        names = [domain.strip().lower().removeprefix("@") for domain in domains]
+        # As in addresses of accounts: `bücher.example` for `xn--bcher-kva.example`. What is no domain is refused later.
+        emails = {name: normalised_email(f"name@{name}") for name in names}
+        return tuple(dict.fromkeys(domain_of(email) if email else name for name, email in emails.items()))
 
     @property
     def chooses_people(self) -> bool:
