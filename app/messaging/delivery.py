@@ -158,7 +158,7 @@ def _write(email: EmailMessage, directory: Path, message: OutgoingMail) -> None:
 
 
 def _send(email: EmailMessage, server: SmtpServer) -> None:
-    context = ssl.create_default_context()
+    context, is_taken = ssl.create_default_context(), False
     try:
         with _connected(server, context) as connection:
             if not server.encrypted and connection.has_extn("starttls"):
@@ -173,6 +173,7 @@ def _send(email: EmailMessage, server: SmtpServer) -> None:
                 connection.login(server.user, server.password)
             try:
                 connection.send_message(email)
+                is_taken = True
             except smtplib.SMTPNotSupportedError as error:  # the address needs SMTPUTF8 (RFC 6531)
                 raise UndeliverableError(str(error)) from error
     except smtplib.SMTPRecipientsRefused as error:
@@ -181,6 +182,8 @@ def _send(email: EmailMessage, server: SmtpServer) -> None:
     except (smtplib.SMTPDataError, smtplib.SMTPSenderRefused) as error:
         raise _refusal(error.smtp_code, error.smtp_error) from error
     except (smtplib.SMTPException, OSError) as error:
+        if is_taken:  # and its answer to QUIT is another than 221
+            return
         raise MailServerError(f"{type(error).__name__}: {error}") from error
 
 

@@ -1,5 +1,6 @@
 """The outbox: claims, retries, giving up; what becomes of a message on its way."""
 
+import smtplib
 import uuid
 from datetime import timedelta
 from pathlib import Path
@@ -272,6 +273,25 @@ def test_an_address_that_the_mail_server_cannot_take_does_not_hold_up_the_others
         (MailFailure.DEFERRED, False),
         (None, True),
     ]
+
+
+def test_what_the_mail_server_has_taken_is_not_sent_again_whatever_it_answers_to_quit(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with database.writing() as session:
+        put(session)
+    ask = smtplib.SMTP.docmd
+
+    def busy(connection: smtplib.SMTP, command: str, args: str = "") -> tuple[int, bytes]:
+        return (421, b"closing") if command == "QUIT" else ask(connection, command, args)
+
+    monkeypatch.setattr(smtplib.SMTP, "docmd", busy)
+    with mail_server(tmp_path / "received") as server:
+        send = sender(Settings(data_directory=tmp_path, mail_url=SecretStr(server.url)))
+        assert send_due(database, tmp_path, send) == 1
+        assert len(server.messages()) == 1
+    with database.reading() as session:
+        assert session.scalars(select(Job.failure)).all() == [None]
 
 
 def only_id() -> uuid.UUID:
