@@ -261,7 +261,7 @@ def remove(session: Session, *, team_id: uuid.UUID, user: User, user_id: uuid.UU
     if is_banned:
         require_not_archived(team.challenge)
     else:
-        _require_open(team.challenge)
+        _require_open(team.challenge, leaves=True)
     lock_team(session, team.id)
     members = {member.user_id: member for member in members_of(session, team.id)}
     leaving = members.get(user_id)
@@ -335,10 +335,10 @@ def _owned(session: Session, team_id: uuid.UUID, user: User, *, even_closed: boo
     return team
 
 
-def _require_open(challenge: Challenge) -> None:
-    """Check that teams of a challenge can change now."""
+def _require_open(challenge: Challenge, *, leaves: bool = False) -> None:
+    """Check that teams of a challenge can change now; members can leave also if organisers have ended teams since."""
     require_not_archived(challenge)
-    if challenge.team_size < 2:  # a team of one is a person
+    if challenge.team_size < 2 and not leaves:  # a team of one is a person
         raise ConflictError("In this challenge, everybody takes part alone.")
     until = challenge.teams_until
     if until is not None and until <= now():

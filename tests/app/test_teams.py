@@ -377,6 +377,21 @@ def test_the_page_lets_a_member_remove_the_only_owner_who_is_banned(embedded_sit
         assert removal not in browser.get(page).text
 
 
+def test_members_see_and_can_leave_their_team_after_organisers_have_ended_teams(embedded_site: Site) -> None:
+    with embedded_site.writing() as session:
+        ada, bob = make_user(session), make_user(session)
+        challenge = make_challenge(session, slug="alone")
+        found_team(session, challenge, ada, bob)
+        complete(session, challenge.id).team_size = 1
+        session.refresh(bob)  # founding the team has expired it
+        email, bob_id = bob.email, bob.id
+    page = "/challenges/alone/team"
+    with signed_in(embedded_site, email) as browser:
+        assert "everybody takes part alone" not in browser.get(page).text
+        assert send_form(browser, page, f"{page}/members/{bob_id}/remove").status_code == 303
+        assert "everybody takes part alone" in browser.get(page).text
+
+
 def test_a_team_in_the_browser_and_by_the_api(embedded_site: Site) -> None:
     with embedded_site.writing() as session:
         ada, bob = make_user(session, name="Ada"), make_user(session, name="Bob")
