@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session, joinedload
 from vocboard.app import rate_limits
 from vocboard.app.accounts.models import User
 from vocboard.app.accounts.people import valid_email
+from vocboard.app.accounts.registration import require_confirmed
 from vocboard.app.accounts.secret_tokens import digest, new_secret
 from vocboard.app.audit import service as audit
 from vocboard.app.challenges import queries as challenge_queries
@@ -120,9 +121,11 @@ def invite(
     Raises:
         NotFoundError, ForbiddenError: the person does not own the team.
         InvalidInputError: on `email`.
+        NotConfirmedError, NotApprovedError: the person may not submit.
         ConflictError: the team is full with those who are invited, or teams of the challenge can no longer change.
         LimitedError: the person has sent too many invitations.
     """
+    require_confirmed(user)
     team = _owned(session, team_id, user)
     normalised = valid_email(email) if email else ""
     waiting = len(invitations_of(session, team.id))

@@ -19,6 +19,7 @@ from tests.support.services import REAL
 from tests.support.site import Site
 from vocboard.app.accounts.models import User
 from vocboard.app.accounts.own_data import stored_about
+from vocboard.app.accounts.registration import NotApprovedError
 from vocboard.app.challenges.models import Ban, Challenge
 from vocboard.app.challenges.phases import phases_of
 from vocboard.app.challenges.queries import lock_challenge
@@ -375,6 +376,14 @@ def test_the_page_lets_a_member_remove_the_only_owner_who_is_banned(embedded_sit
         assert removal in browser.get(page).text
         assert send_form(browser, page, f"{page}/members/{ada.id}/remove").status_code == 303
         assert removal not in browser.get(page).text
+
+
+def test_who_waits_for_approval_sends_no_invitations(database: Database) -> None:
+    with database.writing() as session:
+        ada = make_user(session, approved=False)
+        team = found_team(session, make_challenge(session), ada)
+        with pytest.raises(NotApprovedError):
+            teams.invite(session, team_id=team.id, user=ada, email="bob@lab.example", site=SITE)
 
 
 def test_members_see_and_can_leave_their_team_after_organisers_have_ended_teams(embedded_site: Site) -> None:
