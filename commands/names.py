@@ -55,12 +55,13 @@ def wrong_name(connection: Connection, error: MisdirectedError, slug: str, compe
     """
     if error.status != NOT_FOUND:
         return error
-    slugs = [understood(challenge, item).slug for item in all_challenges(connection)]
-    if slug not in slugs:
+    try:
+        answer = connection.get(path("challenges", slug))  # lists leave out unlisted ones
+    except MisdirectedError:
+        slugs = [understood(challenge, item).slug for item in all_challenges(connection)]
         return MisuseError(f"there is no challenge {printable(slug)} on {connection.address}; {_instead(slug, slugs)}")
     if competition is None:
         return error
-    answer = connection.get(path("challenges", slug))
     keys = understood(lambda content: [str(each["key"]) for each in content["competitions"]], answer)
     elsewhere = understood(
         lambda content: {str(key) for phase in content.get("phases", ()) for key in phase["competitions"]}, answer

@@ -15,7 +15,7 @@ import vocboard
 from tests.commands.board import EDITION, Board, pseudo_terminal, submit
 from tests.support.factories import make_challenge, make_image_sets, make_organiser, make_truth
 from vocboard.app.challenges.ground_truth import pack_image_sets
-from vocboard.app.challenges.models import GroundTruthVersion
+from vocboard.app.challenges.models import GroundTruthVersion, Visibility
 from vocboard.app.challenges.rules import PhaseRules
 from vocboard.app.database import now
 from vocboard.app.evaluations.scorings import make_current, start_scoring
@@ -204,3 +204,14 @@ def test_a_competition_of_another_phase_is_named_with_the_phase(
         )
     assert main(["leaderboard", "phases", "comp3", "--phase", "main"]) == 2
     assert "The phase main has no such competition; it is in other." in capsys.readouterr().err
+
+
+def test_a_wrong_name_in_an_unlisted_challenge_is_not_said_to_be_that_of_the_challenge(
+    board: Board, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with board.database.writing() as session:
+        make_challenge(session, slug="by-link", visibility=Visibility.UNLISTED)
+    assert main(["teams", "show", "by-link"]) == 2
+    assert capsys.readouterr().err == "vocboard: You have no team in this challenge.\n"
+    assert main(["leaderboard", "by-link", "comp33"]) == 2
+    assert "by-link has no competition comp33; did you mean comp3?" in capsys.readouterr().err
