@@ -79,6 +79,11 @@ def complete(arguments: argparse.Namespace, connection: Connection, found: Chall
         _ask_for_declarations(arguments, missing, found.declaration_types)
     else:
         _check_declarations(missing, found.declaration_types)
+    if _given(arguments, "flickr_images") == "yes" and arguments.flickr_image_hashes is None:
+        raise MisuseError(
+            "images from flickr have to be listed: run `vocboard hash-images DIRECTORY > FILE`, and run this command "
+            "again with --flickr-images yes --flickr-image-hashes FILE"
+        )
     if edition is not None:
         _ask_about_classes(classes_not_entered(competitions, edition), edition)
 
@@ -116,11 +121,6 @@ def _ask_for_declarations(
                 break
         if answer:
             arguments.declare = [*arguments.declare, (declaration, answer)]
-    if _given(arguments, "flickr_images") == "yes" and arguments.flickr_image_hashes is None:
-        raise MisuseError(
-            "images from flickr have to be listed: run `vocboard hash-images DIRECTORY > FILE`, and run this command "
-            "again with --flickr-images yes --flickr-image-hashes FILE"
-        )
 
 
 def _question(declaration: str, types: Mapping[str, DeclarationType]) -> str:
