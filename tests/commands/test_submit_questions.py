@@ -200,7 +200,10 @@ def test_options_declare_what_the_edition_defines(
     submit = ["submit", street, str(archive), "--method", "Mine", "--training-data", "Ours."]
     for options, said in (
         ([], "add --declare parameters=VALUE for comp1"),
-        (["--declare", "parameters=3", "--flickr-images", "yes"], "images from flickr have to be listed: run `vocboard"),
+        (
+            ["--declare", "parameters=3", "--flickr-images", "yes"],
+            "images from flickr have to be listed: run `vocboard",
+        ),
         (["--declare", "parameters=many"], "--declare parameters: expected a number that is at least 0, not 'many'"),
         (["--declare", "licence=mine"], "--declare licence: expected open or none, not 'mine'"),
         (["--declare", "parametres=3"], "the challenge knows no declaration 'parametres'; it knows training_data, par"),
