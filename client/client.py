@@ -281,7 +281,7 @@ class Client:
         Args:
             challenge: its short name.
             competition: its key, such as `comp4`.
-            phase: key of the phase. Default: the current one.
+            phase: key of the phase. Default: the one whose leaderboards are shown first.
         """
         where = path("challenges", challenge, "leaderboards", competition)
         return understood(board, self._connection.get(where, phase_parameter(phase)))

@@ -25,7 +25,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("challenge", metavar="CHALLENGE", help="short name of the challenge: the last part of its URL")
     parser.add_argument("competition", metavar="COMPETITION", help="for example comp4")
-    parser.add_argument("--phase", metavar="KEY", help="phase of the challenge (default: the current one)")
+    parser.add_argument(
+        "--phase", metavar="KEY", help="phase of the challenge (default: the one whose leaderboards are shown first)"
+    )
     add_format_arguments(parser, "json", *MEDIA_TYPES)
     add_server_argument(parser)
 
