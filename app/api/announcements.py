@@ -5,6 +5,7 @@ import uuid
 from pydantic import BaseModel, Field
 from starlette.responses import RedirectResponse
 
+from vocboard.app.accounts.models import User
 from vocboard.app.announcements import announcing, asking, models, queries
 from vocboard.app.api.paging import ItemPage, Paging
 from vocboard.app.api.problems import problem_responses
@@ -155,8 +156,12 @@ def ask_question(database: DatabaseDep, user: SubmittingUser, slug: str, given: 
 @router.put("/challenges/{slug}/questions/{question_id}/answer", responses=CHANGING)
 def answer_question(organised: OrganisedByToken, question_id: uuid.UUID, given: Answer) -> Question:
     """Answer a question, or change its answer and who sees it. The asker is notified of another answer."""
-    found = organised.change(asking.answer, question_id=question_id, **given.model_dump())
-    return _shown(found, own=found.user_id == organised.user.id)
+    with organised.writing() as (session, challenge):
+        found = asking.answer(
+            session, challenge=challenge, user=organised.user, question_id=question_id, **given.model_dump()
+        )
+        asker = None if found.user_id is None else session.get(User, found.user_id)
+        return _shown(found, own=found.user_id == organised.user.id, asked_by=asker.name if asker else None)
 
 
 @router.delete("/challenges/{slug}/questions/{question_id}", status_code=204, responses=CHANGING)
