@@ -71,7 +71,7 @@ def _archive(arguments: argparse.Namespace) -> Path:
             raise MisuseError("only the owner of a submission and the challenge's organisers can download its archive")
         name, sha256 = str(answer["archive"]["name"]), str(answer["archive"]["sha256"])
         place = arguments.output or Path()
-        file = place / Path(name).name if place.is_dir() else place
+        file = place / (Path(name).name or identifier) if place.is_dir() else place
         if file.exists():
             raise MisuseError(f"{file} exists; choose another name with --output")
         _save(connection.chunks(path("submissions", identifier, "archive")), Path(file), sha256)
