@@ -177,8 +177,8 @@ def request_apply(
     require_not_archived(challenge)
     if (why := attention(rescore)) and (confirm or "").strip() != challenge.slug:
         raise ConfirmationRequiredError(f"{' '.join(why)} To apply it anyway, confirm with “{challenge.slug}”.")
-    if rescore.changes_edition and (reason := reason_to_wait(session, challenge)) is not None:
-        raise ConflictError(reason)
+    if rescore.changes_edition and (wait := reason_to_wait(session, challenge)) is not None:
+        raise ConflictError(wait)
     before, rescore.reason = rescore.reason, rescore.reason if reason is None else _checked_reason(reason)
     rescore.apply_requested_at, rescore.apply_requested_by_id = now(), user.id
     details = {"reason": rescore.reason} if rescore.reason != before else {}

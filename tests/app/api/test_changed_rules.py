@@ -81,7 +81,7 @@ def test_rules_are_changed(
     before = board(site, challenge)
     expect_refusals(organiser, challenge)
 
-    wanted = {"edition_file": CHANGED_FILE, "reason": REASON}
+    wanted = {"edition_file": CHANGED_FILE, "reason": "Said first."}
     response = organiser.post(f"{challenge}/rescores", json=wanted)
     assert response.status_code == 201, response.text
     started = response.json()
@@ -100,7 +100,7 @@ def test_rules_are_changed(
     loose = next(one for one in ready["changes"] if (one["method"], one["competition"]) == ("loose", "comp3"))
     assert loose["classes"]["car"]["before"] > loose["classes"]["car"]["after"]
 
-    assert organiser.post(f"{path}/apply").status_code == 200
+    assert organiser.post(f"{path}/apply", json={"reason": REASON}).status_code == 200
     eventually(lambda: organiser.get(path).json()["state"] == "applied")
     (tree,) = own_rules.write(tmp_path, tree=own_rules.ground_truth_archive())
     truth = vocboard.read_ground_truth(tree, CHANGED)
