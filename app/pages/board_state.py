@@ -48,6 +48,18 @@ class View(StrEnum):
     FIGURES = "figures"  # means against declared numbers
 
 
+def views_of(board: Board) -> dict[View, str]:
+    """Return the views of a leaderboard that have something to show, with the names of their tabs."""
+    found = {View.TABLE: "Table"}
+    if board.rows:
+        found[View.PROGRESS] = "Progress"
+        if board.classes:
+            found[View.CLASSES] = "Classes"
+        if board.competition.figures:
+            found[View.FIGURES] = "Declared figures"
+    return found
+
+
 def part_of(fields: QueryParams) -> tuple[str | None, Part]:
     """Return the phase and the results that an address asks for."""
     return fields.get("phase"), Part.LATER if fields.get("results") == Part.LATER else Part.COUNTING
@@ -127,7 +139,7 @@ class BoardState:
             metric=metric,
             is_shaded=asked.get("shade") != "off",
             with_code=asked.get("code") == "only",
-            view=next((one for one in View if one == asked.get("view")), View.TABLE),
+            view=next((one for one in views_of(board) if one == asked.get("view")), View.TABLE),
             hidden=tuple(name for name in HIDEABLE if name in asked.get("hide", "").split(",")),
             is_mixed=asked.get("reported") == AMONG,
             by_group=by_group,

@@ -23,7 +23,16 @@ from vocboard.app.leaderboards.methods import address
 from vocboard.app.leaderboards.statistics import MAX_METHODS
 from vocboard.app.pages import wording
 from vocboard.app.pages.board_rows import RepeatedTexts, RowsPage, marked, render_page
-from vocboard.app.pages.board_state import HIDEABLE, MAX_COMPARED, PER_PAGE, BoardState, View, class_columns, part_of
+from vocboard.app.pages.board_state import (
+    HIDEABLE,
+    MAX_COMPARED,
+    PER_PAGE,
+    BoardState,
+    View,
+    class_columns,
+    part_of,
+    views_of,
+)
 from vocboard.app.pages.challenges import competitions_of
 from vocboard.app.pages.charts import SMALL, WINDOWS, ChartSize, class_strips, date_text, frontier_chart
 from vocboard.app.pages.rank_chart import rank_chart
@@ -127,16 +136,6 @@ def _drawing(template: str, board: Board, state: BoardState, **contents: Any) ->
     return Markup(found.render(board=board, per_page=PER_PAGE, part=part, **contents))  # noqa: S704  # the template escapes
 
 
-def _views(board: Board) -> dict[View, str]:
-    """Return the views of a leaderboard that have something to show, with the names of their tabs."""
-    found = {View.TABLE: "Table", View.PROGRESS: "Progress"}
-    if board.classes:
-        found[View.CLASSES] = "Classes"
-    if board.competition.figures:
-        found[View.FIGURES] = "Declared figures"
-    return found
-
-
 def _hideable(board: Board) -> dict[str, str]:
     """Return the parts of the table that a leaderboard has and a reader can hide, with their names."""
     has = {
@@ -186,7 +185,7 @@ def _page(
         state=state,
         drawing=drawing,
         view=view,
-        views=_views(board),
+        views=views_of(board),
         class_columns=class_columns(board, by_group=state.by_group),
         hideable=_hideable(board),
         is_organiser=is_organiser,

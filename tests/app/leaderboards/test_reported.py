@@ -36,10 +36,10 @@ PAPER = {
 }
 BASELINE = {"kind": "baseline", "method": "=Chance", "mean": 0.01}
 PAGE = "/organise/ladder/reported"
-# Where they are shown; in everything else nothing changes.
+# Where they are shown (no number is declared here, so that view is the table); in everything else nothing changes.
 # Menus, which offer to hide them, and keys of forms, which are new each time.
 VARYING = re.compile(r'<ul class="menu-list".*?</ul>|idempotency_key=[0-9a-f-]+', re.DOTALL)
-SHOWING = re.compile(rf"{BOARD}(\?sort=.*|\?view=table|\.(csv|json|tex))?|{BOARD}/reported")
+SHOWING = re.compile(rf"{BOARD}(\?sort=.*|\?view=(table|figures)|\.(csv|json|tex))?|{BOARD}/reported")
 
 
 @pytest.fixture

@@ -134,7 +134,7 @@ def test_methods_in_the_address_are_at_most_twelve_and_each_once() -> None:
 
 def test_what_makes_no_sense_in_an_address_is_ignored() -> None:
     """Links from elsewhere get a leaderboard, not an error."""
-    asked = QueryParams("sort=&order=x&page=&results=x&metric=x&shade=x&class=x&method=x&tracking=1")
+    asked = QueryParams("sort=&order=x&page=&results=x&metric=x&shade=x&class=x&method=x&view=figures&tracking=1")
     assert BoardState.of(asked, BOARD) == BoardState.of(QueryParams(), BOARD)
     assert part_of(asked) == (None, Part.COUNTING)
     assert part_of(QueryParams("phase=test&results=later")) == ("test", Part.LATER)
@@ -261,7 +261,9 @@ def test_shades_are_explained_only_if_there_are_several_methods(embedded_site: S
 
 def test_an_unpublished_board_invites_and_an_unknown_one_is_not_found(site: Site) -> None:
     with site.client() as client:
-        assert "No results have been published for comp9 yet." in client.get(PATH.replace("comp3", "comp9")).text
+        for view in ("table", "progress", "classes"):  # as links lead there from another leaderboard
+            page = client.get(PATH.replace("comp3", "comp9"), params={"view": view}).text
+            assert "No results have been published for comp9 yet." in page
         assert client.get(PATH.replace("comp3", "comp99")).status_code == 404
         assert client.get("/challenges/draft/leaderboards/comp3").status_code == 404
 
