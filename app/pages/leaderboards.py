@@ -177,7 +177,9 @@ def _page(
         repeated=RepeatedTexts.of(board),
         rows=marked(rows, board, state, own=own, chosen=[each.submission_id for each in chosen if each.submission_id]),
         shown=rows,
-        on_page={board.rows.entries[place].submission_id for place in rows.places} if chosen else NONE,
+        on_page={board.rows.entries[place].submission_id for place in rows.places}
+        if chosen and state.view is View.TABLE
+        else NONE,
         chosen=chosen,
         max_compared=MAX_COMPARED,
         max_methods_with_statistics=MAX_METHODS,

@@ -285,11 +285,13 @@ def test_views_show_progress_and_classes_and_lead_back_to_the_rows(site: Site) -
             ("Classes", f"{PATH}?view=classes"),
         ]
         progress = html.fromstring(client.get(PATH, params={"view": "progress"}).text)
-        classes = html.fromstring(client.get(PATH, params={"view": "classes"}).text)
+        chosen = html.fromstring(client.get(PATH).text).xpath("//input[@name='method']/@value")[:2]
+        classes = html.fromstring(client.get(PATH, params={"view": "classes", "method": chosen}).text)
         nonsense = client.get(PATH, params={"view": "nonsense", "hide": "x"}).text
     marks = progress.xpath("//figure[@class='progress wide']//a[@class='record' or @class='other']/@href")
     assert len(marks) > 20
     assert all(re.fullmatch(r"\?page=1#m-[0-9a-f]{8}", mark) for mark in marks)
     assert len(classes.xpath("//table[@class='class-strips']/tbody/tr")) == 20
     assert not methods(html.tostring(classes, encoding="unicode"))
+    assert classes.xpath("//form[@id='choice']//input[@name='method']/@value") == chosen  # to compare them from here
     assert len(methods(nonsense)) == 30
