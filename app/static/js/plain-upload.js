@@ -27,11 +27,11 @@ function answered(request) {
 
 function send(event) {
   event.preventDefault();
-  running?.abort();
+  const [before, request] = [running, new XMLHttpRequest()];
+  running = request;
+  before?.abort();
   clearReport();
   let isSent = false; // all of it, so that the server goes on even if nobody waits
-  const request = new XMLHttpRequest();
-  running = request;
   request.open("POST", form.action);
   request.setRequestHeader("Accept", "text/html");
   request.upload.addEventListener("progress", (step) => step.lengthComputable && sent(step.loaded, step.total));

@@ -64,6 +64,22 @@ def test_cancelling_does_not_deny_what_the_server_has_taken(
     expect(page.get_by_role("link", name="kit.txt")).to_be_visible()
 
 
+def test_another_tree_takes_the_place_of_one_that_is_being_uploaded(
+    elsewhere: Site, page: Page, tmp_path: Path
+) -> None:
+    with elsewhere.writing() as session:
+        organiser = make_organiser(session)
+        slug, email = make_challenge(session, organiser=organiser).slug, organiser.email
+    page.context.add_cookies(cookies_of(elsewhere, email))
+    page.goto(f"{elsewhere.url}/organise/{slug}")
+    page.route("**/ground-truth?*", lambda _: None)  # without an answer
+    for name in ("wrong.tar", "right.tar"):
+        (tmp_path / name).write_text(name)
+        with page.expect_request("**/ground-truth?*"):
+            page.get_by_label("Development kit tree").set_input_files(tmp_path / name)
+        expect(page.locator("[data-chosen]")).to_contain_text(name)
+
+
 def test_a_custom_edition_from_draft_to_open(
     organising: Organising, year: Year, files: dict[str, Path], visitor: Page
 ) -> None:
