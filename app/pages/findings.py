@@ -40,7 +40,7 @@ def _errors(diagnosis: DiagnosisView) -> list[Finding]:
     found = [
         (gain.value, Finding(f"{gain.name}: {percent(gain.value, GAIN_DECIMALS)} points to gain", "gains-title"))
         for gain in gains
-        if gain.number is not None and gain.value > 0
+        if gain.number is not None and round(gain.value, GAIN_DECIMALS) > 0
     ]
     found += [
         (segment.width, Finding(f"{divided.title}: {segment.text}", divided.identifier))

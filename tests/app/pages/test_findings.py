@@ -20,6 +20,9 @@ from vocboard.app.challenges.models import Detail
 from vocboard.app.database import now
 from vocboard.app.evaluations.models import Evaluation
 from vocboard.app.evaluations.service import Diagnosis, store_diagnoses
+from vocboard.app.evaluations.visible import DiagnosisState
+from vocboard.app.pages.diagnosis import DiagnosisView, Gain, Gains
+from vocboard.app.pages.findings import _errors
 from vocboard.app.participating.publishing import create_anonymous_link
 from vocboard.app.submissions.models import State, Submission
 from vocboard.evaluator.editions import Metric, Task, load
@@ -158,6 +161,12 @@ def test_one_competition_has_one_tile_and_no_links_to_others(embedded_site: Site
     scene = Scene(embedded_site, competitions=("comp5",))
     assert len(scene.tiles(scene.owner)) == 1
     assert not scene.page(scene.owner).xpath("//a[@class='tab']")
+
+
+@pytest.mark.parametrize(("value", "said"), [(0.0004, []), (0.0006, ["Duplicates: 0.1 points to gain"])])
+def test_what_is_shown_as_nothing_does_not_stand_out(value: float, said: list[str]) -> None:
+    costs = Gains((Gain("Duplicates", value, 1.0, 2),), (), ())
+    assert [finding.text for finding in _errors(DiagnosisView(DiagnosisState.KNOWN, gains=costs))] == said
 
 
 @pytest.mark.parametrize("state", [State.FAILED, State.WITHDRAWN, State.QUEUED])
