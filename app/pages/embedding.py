@@ -103,8 +103,8 @@ def preview_picture(board: Board) -> bytes:
         draw.text((right, top + 10), mean, font=_font(LATIN, 32, 600), fill=colour, anchor="ra")
         top += ROW_HEIGHT
     count = formats.plural(len(board.rows), "method")
-    metric = wording.metric_title(board.metric).lower()
-    said = f"{count} · mean {metric}, per cent" if board.rows else "No results yet"
+    title = wording.metric_title(board.metric)
+    said = f"{count} · mean {title[0].lower()}{title[1:]}, per cent" if board.rows else "No results yet"
     if board.imported:
         said = f"{count} · {board.imported.short_text}"
     _write(draw, (MARGIN, HEIGHT - 56), f"{said} · vocboard".replace(formats.THIN_SPACE, " "), 26, SOFT, 1000)

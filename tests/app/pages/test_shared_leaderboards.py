@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 from lxml import html
@@ -23,10 +23,13 @@ from tests.support.site import Site, serving
 from vocboard.app.challenges.models import Challenge, Detail, OverallRank, Visibility
 from vocboard.app.challenges.rules import PhaseRules
 from vocboard.app.database import now
+from vocboard.app.leaderboards.board import Board
+from vocboard.app.leaderboards.entries import Entry
+from vocboard.app.leaderboards.ranked_rows import RankedRows
 from vocboard.app.organising.phase_changes import add_phase
-from vocboard.app.pages import participation
+from vocboard.app.pages import embedding, participation
 from vocboard.app.settings import Settings
-from vocboard.app.submissions.models import Submission
+from vocboard.app.submissions.models import Declared, Submission
 from vocboard.evaluator.editions import Metric, Task, load
 from vocboard.evaluator.scores import CompetitionScores, Measure
 
@@ -77,6 +80,16 @@ def test_a_preview_is_a_picture_of_the_size_that_previews_show(site: Site) -> No
         assert len(answer.content) < 100_000
         again = client.get(f"{BOARD}/preview.png", headers={"If-None-Match": answer.headers["etag"]})
         assert again.status_code == 304
+
+
+def test_a_preview_names_the_metric_as_pages_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = list[str]()
+    monkeypatch.setattr(embedding, "_write", lambda _draw, _where, text, *_rest, **_more: written.append(text))
+    competition = next(iter(VOC2005.competitions.values()))
+    entry = Entry(uuid4(), "Own", "", "", Declared(), now(), 0.5, 1, True, {}, {})
+    rows = RankedRows([entry], competition, (), decimals=4)
+    embedding.preview_picture(Board("slug", "Title", "main", competition, competition.rules.metric, (), 4, rows))
+    assert written[-1] == "1 method · mean area under the ROC curve, per cent · vocboard"
 
 
 def test_previews_and_embedded_boards_show_everybody_what_a_visitor_sees(site: Site) -> None:
