@@ -126,9 +126,10 @@ def _submissions_page(
 ) -> Response:
     filters = _filters(organised.request)
     with organised.reading() as (session, challenge):
-        found = overview.page_of_submissions(
-            session, challenge=challenge, filters=filters, page=page_number(organised.request)
-        )
+        read = partial(overview.page_of_submissions, session, challenge=challenge, filters=filters)
+        found = read(page=page_number(organised.request))
+        if found.total and not found.items:  # what was done has left nothing on the last page
+            found = read(page=found.pages)
         rejected = attempts.rejected(session, challenge.id, kept_for=organised.settings.rejected_uploads_kept_for)
     methods = {row.submission.id: row.submission.method.name for row in found.items}
     return render(

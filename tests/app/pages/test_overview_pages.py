@@ -55,8 +55,10 @@ def test_several_submissions_are_disqualified_at_once(gallery_site: Site, galler
         filtered = f"{LIST}?state=disqualified&q=own"
         (form,) = html.fromstring(client.get(filtered).text).xpath("//form[contains(@action, '/submissions/actions')]")
         chosen = {"submission": str(scored), "action": "reinstate"}
+        beyond = client.get(f"{filtered}&page=2").text
         kept = send_action(client, LIST, form.get("action"), **chosen)
     assert kept.headers["location"] == f"{filtered}&done=bulk"
+    assert "Own method, scored" in beyond  # as after an action on all of the last page
     assert without_reason.status_code == none_chosen.status_code == 422
     assert 'name="reason" value="Two accounts."' in none_chosen.text
     assert "Reason: Required." in without_reason.text
