@@ -287,7 +287,7 @@ def _steps(
     base = f"/organise/{challenge.slug}"
     keys = challenge.main_phase.competition_keys
     offered = len(edition_of(challenge).competitions)
-    main = phases[0].rules
+    main = challenge.main_phase
     found = [
         Step("Describe it", "What the challenge is about.", bool(challenge.description), "Edit", f"{base}/edit", True),
         Step(

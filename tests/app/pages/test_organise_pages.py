@@ -1,6 +1,7 @@
 """The organisers' area: setting up, changing, and who may."""
 
 import re
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,10 @@ from tests.support.scored import make_published, make_submission
 from tests.support.site import Site
 from vocboard.app.accounts.models import Role, User
 from vocboard.app.challenges.models import Admission, AdmissionRequest, PhaseAdmission, Visibility
+from vocboard.app.challenges.rules import PhaseRules
 from vocboard.app.database import now
 from vocboard.app.leaderboards.models import Rescore, RescoreState
+from vocboard.app.organising.phase_changes import add_phase
 from vocboard.app.paging import PER_PAGE
 from vocboard.app.submissions.models import State
 from vocboard.evaluator.problems import Problem, Severity
@@ -86,6 +89,18 @@ def test_all_that_is_wrong_is_reported_and_all_that_was_typed_is_kept(embedded_s
         for field in ("slug", "quota_count", "quota_days"):
             assert f'href="#{field}"' in second.text
         assert client.get("/organise/spring").status_code == 404
+
+
+def test_the_checklist_says_whether_the_main_phase_has_a_deadline(embedded_site: Site) -> None:
+    with embedded_site.writing() as session:
+        organiser = make_organiser(session)
+        dates = {"visibility": Visibility.DRAFT, "closes_at": now() + timedelta(days=1)}
+        challenge = make_challenge(session, organiser=organiser, **dates)
+        rules = PhaseRules(opens_at=now() - timedelta(days=2), competitions=("comp3",))
+        add_phase(session, challenge=challenge, user=organiser, key="practice", title="Practice", rules=rules)
+        page, email = f"/organise/{challenge.slug}", organiser.email
+    with signed_in(embedded_site, email) as client:
+        assert "It has a deadline." in client.get(page).text
 
 
 def test_a_taken_name_is_a_conflict_reported_on_the_form(embedded_site: Site, organiser: str) -> None:
