@@ -54,6 +54,26 @@ def test_browsers_let_the_form_be_saved_with_every_number_that_a_rule_can_have(e
     assert [each.get("name") for each in numbers if float(each.get("value")) < float(each.get("min"))] == []
 
 
+@pytest.mark.parametrize(
+    ("opens_at", "closes_at", "said"),
+    [
+        (None, None, "no deadline"),
+        (None, START, "until 2027-01-01 12:00"),
+        (START, None, "2027-01-01 12:00 to no deadline"),
+    ],
+)
+def test_the_folded_dates_are_said(
+    embedded_site: Site, opens_at: datetime | None, closes_at: datetime | None, said: str
+) -> None:
+    with embedded_site.writing() as session:
+        organiser = make_organiser(session)
+        challenge = make_challenge(session, organiser=organiser, opens_at=opens_at, closes_at=closes_at)
+        page, email = f"/organise/{challenge.slug}/edit", organiser.email
+    with signed_in(embedded_site, email) as client:
+        (summary,) = html.fromstring(client.get(page).text).xpath("//summary[h2[@id='when']]/span/text()")
+    assert summary == said
+
+
 def test_every_field_of_a_challenge_that_exists_is_in_one_section() -> None:
     of_sections = [name for names in SECTIONS.values() for name in names]
     not_changed = {"slug", "edition", "edition_text", "zone", "section", "read", "preview"}
