@@ -2,11 +2,12 @@
 
 import re
 import uuid
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from lxml import html
 
 from tests.support.browsing import browser_of
 from tests.support.factories import make_challenge, make_organiser, make_user
@@ -16,6 +17,8 @@ from tests.support.site import Site
 from vocboard.app.challenges.models import Challenge, Detail
 from vocboard.app.database import now
 from vocboard.app.submissions.models import Submission
+from vocboard.evaluator.editions import Metric
+from vocboard.evaluator.tasks.definitions import METRICS
 
 HOUR = timedelta(hours=1)
 
@@ -77,6 +80,19 @@ def test_the_owner_sees_the_rank_to_come_and_the_changes(embedded_site: Site) ->
     assert "car 70.00 +20.00 −10.00" in page
     assert "Private" in page
     assert "since" not in scene.page(scene.owner, scene.first).split("Provenance")[0]
+
+
+@pytest.mark.parametrize(("is_higher_better", "kinds"), [(True, ["up", "down"]), (False, ["down", "down"])])
+def test_what_is_better_by_the_metric_looks_so(
+    embedded_site: Site, monkeypatch: pytest.MonkeyPatch, is_higher_better: bool, kinds: list[str]
+) -> None:
+    definition = replace(METRICS[Metric.AVERAGE_PRECISION], higher_is_better=is_higher_better)
+    monkeypatch.setitem(METRICS, Metric.AVERAGE_PRECISION, definition)
+    scene = Scene(embedded_site)
+    with browser_of(embedded_site, scene.owner) as client:
+        page = html.fromstring(client.get(f"/submissions/{scene.own}").text)
+    found = page.xpath("//tbody/tr[th='car']/td[contains(@class, 'difference')]/@class")
+    assert found == [f"difference {kind}" for kind in kinds]  # the change, and the gap to the best
 
 
 def test_published_everyone_sees_the_rank_but_not_private_versions(embedded_site: Site) -> None:
