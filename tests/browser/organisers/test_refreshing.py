@@ -117,17 +117,3 @@ def test_a_result_that_arrives_does_not_empty_a_form(elsewhere: Site, page: Page
     page.get_by_role("heading", level=1).click()
     page.clock.run_for(RELOADS_EVERY_MS)
     expect(page.locator("[data-live-hint]")).to_have_count(0)  # it has been loaded again
-
-
-def test_a_submission_that_is_disqualified_while_it_waits_says_so(elsewhere: Site, page: Page) -> None:
-    with elsewhere.writing() as session:
-        challenge, owner = make_challenge(session, slug="small"), make_user(session)
-        waiting = make_scored(session, challenge, owner, "Method", state=State.QUEUED, queued_at=now())
-        email, submission = owner.email, waiting.id
-    page.context.add_cookies(cookies_of(elsewhere, email))
-    with page.expect_response("**/events"):
-        page.goto(f"{elsewhere.url}/submissions/{submission}")
-    with elsewhere.writing() as session:
-        found = session.get_one(Submission, submission)
-        found.state, found.disqualified_at, found.moderation_reason = State.DISQUALIFIED, now(), "Copied"
-    expect(page.get_by_role("main")).to_contain_text("Disqualified by the organisers")
