@@ -114,7 +114,7 @@ class Year:
         self._go(SET_UP)
         page.locator("summary", has_text="Open challenge").click()
         page.get_by_role("button", name="Open challenge").click()
-        expect(page.get_by_text("The challenge is open")).to_be_visible()
+        expect(page.get_by_text("The challenge is no longer a draft")).to_be_visible()
         expect(page.get_by_text("Before you open")).to_have_count(0)
         self._go(f"{SET_UP}/phases")
         page.get_by_role("link", name="Add phase").click()
@@ -202,7 +202,7 @@ class Year:
         self._go(f"{SET_UP}/people")
         page.get_by_label("Email address").fill(f"jonas.weber@{DOMAIN}")
         page.get_by_role("button", name="Invite").click()
-        expect(page.get_by_text("Invitation sent.")).to_be_visible()
+        expect(page.get_by_text("Invited.")).to_be_visible()
 
     def close_challenge(self) -> None:
         """Close it, which reveals the names; look at the log, export and archive."""
