@@ -84,12 +84,12 @@ def edition_text(answers: Answers) -> str:
     """
     tasks = [task for task in TASKS if task in listed(answers.tasks)]
     parts = [
-        f"name = {json.dumps(answers.name)}",
-        f"title = {json.dumps(answers.title)}",
+        f"name = {_toml(answers.name)}",
+        f"title = {_toml(answers.title)}",
         "",
         "# In the order of the segmentation indices, from 1 on.",
-        f"classes = {_toml_list(listed(answers.classes))}",
-        *(f"{key} = {_toml_list(listed(answers.lists.get(key, '')))}" for key in name_lists()),
+        f"classes = {_toml(listed(answers.classes))}",
+        *(f"{key} = {_toml(listed(answers.lists.get(key, '')))}" for key in name_lists()),
         "",
         "[overlap]",
         f"threshold = {float(answers.overlap)!r}",
@@ -102,7 +102,7 @@ def edition_text(answers: Answers) -> str:
         parts += ["", f"[tasks.{task}]", rules]
     for number, task in enumerate(tasks, start=1):
         parts += ["", "[[competitions]]", f"number = {number}", f"task = {json.dumps(task)}", 'training = "any"']
-        parts.append(f"image_set = {json.dumps(answers.image_set)}")
+        parts.append(f"image_set = {_toml(answers.image_set)}")
     return "\n".join([*parts, ""])
 
 
@@ -110,8 +110,8 @@ def _secondary(by: Sequence[str]) -> str:
     """Return the line of secondary metrics of detections."""
     chosen = {_BY[name] for name in by}
     wanted = [metric.value for metric, subset in SUBSETS.items() if subset.characteristic in chosen]
-    return f"secondary = {_toml_list(['average_precision_with_difficult', *wanted])}"
+    return f"secondary = {_toml(['average_precision_with_difficult', *wanted])}"
 
 
-def _toml_list(items: Sequence[str]) -> str:
-    return json.dumps(list(items), ensure_ascii=False)
+def _toml(value: str | list[str]) -> str:
+    return json.dumps(value, ensure_ascii=False)  # escapes of surrogates are none of TOML's

@@ -52,7 +52,7 @@ def test_an_edition_file_gets_its_samples_without_questions(file: Path, tmp_path
 def test_every_task_and_the_example_command_on_the_sample_tree(tmp_path: Path, run: Run) -> None:
     answers = {
         "name": "ALL2026",
-        "title": "All tasks",
+        "title": "All tasks \N{AUTOMOBILE}",
         "tasks": "classification, detection, segmentation, layout, action, instance_segmentation",
         "classes": "car, person, truck",
         "parts": "head, foot",
