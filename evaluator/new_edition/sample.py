@@ -1,6 +1,6 @@
 """Writes a sample tree of an edition: drawn scenes with everything its tasks need, in train, val and its own test set.
 
-Each class, part and action has its own colour, so that the example methods can learn them.
+Each class, part and action has its own colour, up to 256 of them, so that the example methods can learn them.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -121,7 +121,8 @@ def _drawn(
     on_picture, on_classes, on_objects = map(ImageDraw.Draw, (picture, *maps))
     colours = [tuple(colour) for colour in label_colour_map().tolist()]
     number: Mapping[str, int] = {
-        name: place for place, name in enumerate((*edition.classes, *edition.parts, *edition.actions, PERSON), start=1)
+        name: place % len(colours)
+        for place, name in enumerate((*edition.classes, *edition.parts, *edition.actions, PERSON), start=1)
     }
     for index, each in enumerate(record.objects, start=1):
         box = [int(side) - 1 for side in each.box]

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.commands.board import Run
-from vocboard.evaluator.editions import Task
+from vocboard.evaluator.editions import Task, read_text
 from vocboard.evaluator.examples.run import METHODS
+from vocboard.evaluator.new_edition import Answers, edition_text, write_sample_tree
 from vocboard.evaluator.tasks.detection.subsets import SUBSETS
 
 
@@ -79,6 +80,12 @@ def test_every_task_and_the_example_command_on_the_sample_tree(tmp_path: Path, r
     assert status == 0
     assert "vocboard evaluate" in out
     assert run("evaluate", file, results, *truth, "--image-set", "val")[0] == 0
+
+
+def test_a_sample_tree_of_more_names_than_colours(tmp_path: Path) -> None:
+    classes = ", ".join(f"c{number}" for number in range(254))
+    answers = Answers("A", "t", "layout", classes, "0.5", "test", lists={"parts": "head, hand, foot"})
+    assert write_sample_tree(read_text(edition_text(answers), "a.toml"), tmp_path).is_dir()
 
 
 def test_wrong_answers_are_reported_and_nothing_is_written(
