@@ -14,7 +14,8 @@ from vocboard.evaluator.annotations.records import ImageRecord, ObjectRecord, Pa
 from vocboard.evaluator.annotations.xml_output import xml_of
 from vocboard.evaluator.conversion.colour_map import label_colour_map
 from vocboard.evaluator.conversion.painting import indexed_png
-from vocboard.evaluator.editions import Edition, Task, for_image_set, image_sets_of
+from vocboard.evaluator.editions import AnnotationFormat, Edition, Task, for_image_set, image_sets_of
+from vocboard.evaluator.examples.material import ExampleError
 from vocboard.evaluator.image_sets import ImageSet, ImageSets
 from vocboard.evaluator.tasks.definitions import TASKS
 from vocboard.evaluator.tasks.image_set_files import file_of
@@ -31,7 +32,13 @@ _SAMPLES = task_modules("sample")  # of tasks that need other files than images,
 
 
 def write_sample_tree(edition: Edition, directory: Path) -> Path:
-    """Write `directory/<edition>/`, and return that path."""
+    """Write `directory/<edition>/`, and return that path.
+
+    Raises:
+        ExampleError: the edition's annotations are not in XML.
+    """
+    if edition.annotations.format is not AnnotationFormat.XML:
+        raise ExampleError(f"samples have annotations in XML, the edition in {edition.annotations.format}")
     tree = directory / edition.name
     map_folders = [name for name in LABEL_MAPS if any(name in TASKS[task].tree_folders for task in _tasks(edition))]
     for folder in ("Annotations", "JPEGImages", *map_folders):

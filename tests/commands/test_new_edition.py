@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.commands.board import Run
-from vocboard.evaluator.editions import Task, read_text
+from vocboard.evaluator.editions import Task, read_text, source
 from vocboard.evaluator.examples.run import METHODS
 from vocboard.evaluator.new_edition import Answers, edition_text, write_sample_tree
 from vocboard.evaluator.tasks.detection.subsets import SUBSETS
@@ -48,6 +48,12 @@ def test_an_edition_file_gets_its_samples_without_questions(file: Path, tmp_path
     samples = tmp_path / "samples"
     assert (samples / file.name).read_text() == file.read_text()
     assert run("evaluate", file, samples / "results.tar.gz", "--ground-truth", samples)[0] == 0
+
+
+def test_samples_of_an_edition_with_other_annotations_are_refused(tmp_path: Path, run: Run) -> None:
+    (tmp_path / "old.toml").write_text(source("VOC2006"))
+    status, _, err = run("new-edition", "--edition-file", tmp_path / "old.toml", "--output", tmp_path / "samples")
+    assert (status, "samples have annotations in XML, the edition in pascal-text" in err) == (2, True)
 
 
 def test_every_task_and_the_example_command_on_the_sample_tree(tmp_path: Path, run: Run) -> None:
