@@ -62,11 +62,16 @@ def read_image_sets(tree_or_file: AnyPath, edition: AnyEdition, image_set: str |
     Raises:
         GroundTruthError: the tree has no such image set, or is invalid.
         ImageSetsFormatError: the JSON has another format; a `ValueError`.
+        ValueError: the JSON is of another edition or image set.
         OSError: it cannot be read.
     """
     path, wanted = Path(tree_or_file), of_image_set(load_edition(edition), image_set)
     if path.suffix == ".json":
-        return ImageSets.from_json(path.read_bytes())
+        found = ImageSets.from_json(path.read_bytes())
+        matching(wanted, found)
+        if image_set is not None and not any(name == image_set for _, name in found.sets):
+            raise ValueError(f"{path} has no image set {image_set!r}")
+        return found
     return read_public_part(path, wanted)
 
 

@@ -16,6 +16,7 @@ from vocboard.evaluator.ground_truth import GroundTruthError
 from vocboard.evaluator.image_sets import ImageSet, ImageSets, ImageSetsFormatError
 from vocboard.evaluator.problems import Problem
 from vocboard.evaluator.problems.trees import TreeProblems
+from vocboard.evaluator.public_api.inputs import read_image_sets as read_tree_or_file
 from vocboard.evaluator.public_tree import read_image_sets
 from vocboard.evaluator.tasks.image_set_files import ImageSetFiles
 
@@ -195,3 +196,12 @@ def test_a_file_that_is_not_text_is_reported() -> None:
     items, _, problems = read(b"2008_000003 \xff\n", by_line=False)
     assert items == []
     assert [problem.code for problem in problems] == ["not_text", "missing_labels"]
+
+
+def test_the_json_of_another_edition_or_image_set_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "sets.json"
+    file.write_text(ImageSets("VOC2007", {(Task.DETECTION, "test"): ImageSet(("000001",))}).to_json())
+    assert read_tree_or_file(file, "VOC2007", "test").images("detection") == ("000001",)
+    for edition, image_set, message in (("VOC2012", None, "of VOC2007"), ("VOC2007", "val", "no image set 'val'")):
+        with pytest.raises(ValueError, match=message):
+            read_tree_or_file(file, edition, image_set)
