@@ -131,7 +131,7 @@ def _paths(arguments: argparse.Namespace) -> dict[str, Path]:
         MisuseError: methods have the same name, or an option is for one method only.
     """
     if len(arguments.results) == 1:
-        return {"": Path(arguments.results[0])}
+        return {"": next(iter(named_paths(arguments.results).values()))}
     if arguments.curves:
         raise MisuseError("--curves is for the results of one method; give --json or --report for several")
     return named_paths(arguments.results)

@@ -141,6 +141,7 @@ def test_evaluate_says_what_it_cannot_do_with_several_methods(
     assert compare(CASE.results, worse, "--competition", "comp3", "--across", "--csv")[0] == 2
     assert not (tmp_path / "curves").exists()
     assert "two methods are named 'results'; give NAME=PATH" in evaluate(CASE.results, CASE.results)[2]
+    assert evaluate(f"one={CASE.results}")[0] == 0
     wrong = tar(tmp_path / "wrong.tar.gz", {"results/VOC2012/Main/comp3_det_test_car.txt": "x\n"})
     status, out, _ = evaluate(CASE.results, wrong, "--bootstrap", 100)
     assert status == 1
