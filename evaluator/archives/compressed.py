@@ -8,7 +8,7 @@ import zlib
 from typing import BinaryIO, Protocol
 
 from vocboard.evaluator.archives.limits import ArchiveError, Meter
-from vocboard.evaluator.byte_sizes import MIB, size_text
+from vocboard.evaluator.byte_sizes import MIB
 from vocboard.evaluator.problems.archives import DAMAGED_ARCHIVE
 
 # `xz -9` needs 65 MiB; a header can request gigabytes.
@@ -17,7 +17,6 @@ XZ_MEMORY_BYTES = 128 * MIB
 CHUNK_BYTES = 1 * MIB
 READ_AT_ONCE_BYTES = 8 * MIB  # of a member whose content is wanted: most are read without joining pieces
 
-_TOO_MUCH_MEMORY = "Memory usage limit exceeded"  # as Python says it
 _DAMAGE = (EOFError, OSError, zlib.error, lzma.LZMAError)
 
 
@@ -90,8 +89,6 @@ class MeteredStream:
 def _reason(error: BaseException) -> str:
     if isinstance(error, EOFError):
         return "the compressed data end too early"
-    if isinstance(error, lzma.LZMAError) and str(error) == _TOO_MUCH_MEMORY:
-        return f"unpacking takes more than {size_text(XZ_MEMORY_BYTES)} of memory; after `xz -9` it takes less"
     return "the compressed data are not valid"
 
 
