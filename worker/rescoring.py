@@ -113,7 +113,7 @@ def evaluate_batch(process: Process, claim: Claim) -> None:
     """Evaluate some submissions of a re-score, until a more urgent job is due or the turn is over.
 
     Raises:
-        OSError, SQLAlchemyError: files or the database are unavailable.
+        OSError, SQLAlchemyError: files (until the last attempt) or the database are unavailable.
     """
     until = time.monotonic() + TURN.total_seconds()
     with process.database.writing(durable=False) as session:
@@ -129,8 +129,8 @@ def evaluate_batch(process: Process, claim: Claim) -> None:
             _divide(session, process, claim, batch)
             return
     with _stored_at_the_end(process, claim, batch) as outcomes:
+        is_last = claim.attempt >= process.settings.evaluation_attempts
         for item in batch.items:
-            is_last = claim.attempt >= process.settings.evaluation_attempts
             _evaluate_one(process, batch, item, outcomes, is_last=is_last)
             if outcomes.must_wait or time.monotonic() > until or process.must_give_way(claim):
                 break

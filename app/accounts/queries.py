@@ -59,7 +59,11 @@ def session_by_hash(session: Session, token_hash: bytes, *, idle_timeout: timede
 
 
 def sessions_of(session: Session, user_id: uuid.UUID, *, idle_timeout: timedelta | None = None) -> Sequence[WebSession]:
-    """Return a user's browser sessions that are neither expired nor idle, most recently used first."""
+    """Return a user's unexpired browser sessions, most recently used first.
+
+    Args:
+        idle_timeout: without those that were not used for that long, which have ended, too; None for all.
+    """
     return session.scalars(
         select(WebSession)
         .where(

@@ -136,7 +136,7 @@ def change_profile(session: Session, *, user: User, name: str, affiliation: str)
 
 
 def sessions_of(session: Session, user: User, *, idle_timeout: timedelta | None = None) -> Sequence[WebSession]:
-    """Return a user's browser sessions that have not ended (see `user_of_session`), most recently used first."""
+    """Return a user's unexpired browser sessions, most recently used first; see `queries.sessions_of`."""
     return queries.sessions_of(session, user.id, idle_timeout=idle_timeout)
 
 

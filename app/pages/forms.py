@@ -142,7 +142,7 @@ DONE = {
     "imported": (
         "Challenge imported as an archived draft. Once you have checked it, change its visibility in Set-up → Edit."
     ),
-    "invited": "Invited. The person becomes an organiser by accepting it. Who was invited before gets no other email.",
+    "invited": "Invited. The person becomes an organiser by accepting. Somebody invited before gets no second email.",
     "team-invited": "Invitation sent. The person joins by opening its link.",
     "joined": "You are in this team now.",
     "team-left": "You have left the team. Your next submission is your own.",
@@ -188,7 +188,7 @@ DONE = {
     "request-admitted": "Admitted. The person is notified.",
     "request-declined": "Declined. The person is notified.",
     "terms-accepted": "Terms accepted.",
-    "terms-published": "Terms published. Who has not accepted this version has to before the next upload.",
+    "terms-published": "Terms published. People who have not accepted them must do so before their next upload.",
     "terms-removed": "The challenge has no terms any more.",
     "quota-granted": "Extra quota granted.",
     "quota-changed": "Extra quota changed.",
